@@ -22,7 +22,7 @@ from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.thresholds import BASELINE_WORDS, WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_irmetrics.analysis.kind_of_change import KindOfChange
     from pytest_irmetrics.analysis.selftest import Selftest
@@ -95,12 +95,10 @@ class ItemResult:
             return "error"
         return "failed" if self.failed else "passed"
 
-    def report(
-        self, nodeid: str, golden_set: str, *, everything: bool, judge: Callable[[], list[str]]
-    ) -> ItemReport:
+    def report(self, nodeid: str, golden_set: str, *, everything: bool, judge: list[str]) -> ItemReport:
         """Return what is printed and reported of it: all queries with ``everything``, else those that explain what failed.
 
-        ``judge`` is called for the commands that list what to judge, where judgments would decide on a failure.
+        ``judge`` are the commands that list what to judge, which are kept where judgments would decide on a failure.
         """
         now, kind, leading = self.evaluation, self.kind(), self.leading_metric
         gates = self.verdict_reports()
@@ -120,7 +118,7 @@ class ItemResult:
             xfail_count=len(now.known_bad),
             queries=self._worst_first(self.query_reports(everything=everything), gates),
             against=self.against,
-            judge=judge() if kind is not None and kind.judge else [],
+            judge=judge if kind is not None and kind.judge else [],
             depth=now.depth,
             since=None if self.since is None else self.since.as_dict(),
             selftest=None if self.selftest is None else list(self.selftest.degradations),

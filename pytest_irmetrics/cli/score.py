@@ -210,7 +210,7 @@ def _report(result: ItemResult, options: argparse.Namespace, name: str, wanted: 
         name,
         options.golden,
         everything=bool(wanted) or options.json,
-        judge=lambda: [] if shared.STANDARD in files else [judge],
+        judge=[] if shared.STANDARD in files else [judge],
     )
     report.slices = report.slices if options.json else []
     report.titles = {doc_id: titles[doc_id] for doc_id in report.documents if doc_id in titles}

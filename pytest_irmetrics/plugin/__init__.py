@@ -16,7 +16,14 @@ from typing import TYPE_CHECKING, Any
 
 import pytest
 
-from pytest_irmetrics.plugin.config import OPTIONS, SETTINGS, RunConfig, run_config, run_config_key
+from pytest_irmetrics.plugin.config import (
+    OPTIONS,
+    SETTINGS,
+    RunConfig,
+    requests_irmetrics,
+    run_config,
+    run_config_key,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Generator, Iterator, Sequence
@@ -132,16 +139,12 @@ def pytest_collection_modifyitems(
     own = (mark for item in items for mark in item.own_markers)
     # Without the underscore too: irthreshold.
     marked = any(mark.name[:2].lower() == "ir" for some in (marks, own) for mark in some)
-    if marked or (run_config(config).is_asked_for and any(map(_requests_irmetrics, items))):
+    if marked or (run_config(config).is_asked_for and any(map(requests_irmetrics, items))):
         from pytest_irmetrics.plugin.session import find_problems  # noqa: PLC0415 - only a run that gates pays for it
 
         for item, problem in find_problems(_session(config), items):
             item.stash[_problem_key] = problem
     return (yield)
-
-
-def _requests_irmetrics(item: pytest.Item) -> bool:
-    return "irmetrics" in getattr(item, "fixturenames", ())
 
 
 @pytest.hookimpl(wrapper=True)
@@ -179,7 +182,7 @@ def pytest_runtest_makereport(
         return report
     if irmetrics is not None and (irmetrics.is_over or call.when == "setup"):
         setattr(report, REPORT_ATTRIBUTE, irmetrics.send_report())
-    elif report.failed and (irmetrics is not None or _requests_irmetrics(item)):
+    elif report.failed and (irmetrics is not None or requests_irmetrics(item)):
         # What failed before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
         setattr(report, REPORT_ATTRIBUTE, None)
     if call.excinfo is not None and hasattr(report, REPORT_ATTRIBUTE):

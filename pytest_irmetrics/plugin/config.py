@@ -293,6 +293,11 @@ def run_config(config: pytest.Config) -> RunConfig:
     return config.stash[run_config_key]
 
 
+def requests_irmetrics(item: pytest.Item) -> bool:
+    """Whether a test uses the fixture `irmetrics`, itself or through another fixture."""
+    return "irmetrics" in getattr(item, "fixturenames", ())
+
+
 _OPTIONS_WITHOUT_TESTS = ("collectonly", "setuponly", "showfixtures", "show_fixtures_per_test", "cacheshow")
 """Names in ``config.option`` of the options with which pytest calls no test; ``--setup-plan`` sets the second."""
 

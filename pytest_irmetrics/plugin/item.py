@@ -16,9 +16,8 @@ from pytest_irmetrics.gates import gated_by_default, rates_rankings
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin.marks import (
     MarkError,
-    class_names,
-    item_name,
     marked_thresholds,
+    name_in_file,
     nearest_marks,
     unknown_query,
 )
@@ -219,13 +218,12 @@ class GatedItem:
     @property
     def baseline_file(self) -> Path:
         """The path of this item's baseline, whether or not there is one."""
-        return baseline_path(Path(self.node.path), item_name(self.node), self.settings.baseline_dir)
+        return baseline_path(Path(self.node.path), name_in_file(self.node), self.settings.baseline_dir)
 
     def command(self, *options: str) -> str:
         """Return a command line that runs this test item alone, from where pytest was called."""
-        # Not from the node id: pytest-xdist's loadgroup appends a group to it, by which pytest finds no test.
-        name = "::".join(["", *class_names(self.node), self.node.name])
-        test = self.session.shown(self.node.path) + name
+        names, bracket, ids = name_in_file(self.node).partition("[")
+        test = f"{self.session.shown(self.node.path)}::{names.replace('.', '::')}{bracket}{ids}"
         return shlex.join(["pytest", test, *options, *self._options_of_call()])
 
     def label_commands(self, golden: GoldenSet, metric: Metric | None, other: str) -> list[str]:

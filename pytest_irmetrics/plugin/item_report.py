@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.thresholds import Gates
 
 _LONGEST_TITLE = 120
+_NO_ANSWER = Answer(((),))
 
 
 def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -> ItemReport:
@@ -37,14 +39,9 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
     """
     settings, golden = item.settings, result.evaluation.golden
     own = result.against == OWN_BASELINE
-
-    def judge() -> list[str]:
-        return (
-            []
-            if settings.only_queries
-            else item.label_commands(golden, result.leading_metric, baseline_shown)
-        )
-
+    judge = (
+        [] if settings.only_queries else item.label_commands(golden, result.leading_metric, baseline_shown)
+    )
     everything = bool(settings.only_queries or settings.reports) or item.verbosity >= 2
     name = item.golden_name(golden)
     report = result.report(item.node.nodeid, name, everything=everything, judge=judge)
@@ -119,24 +116,21 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
     answers = {}
     # With --ir-query the others were not asked, which is no empty answer.
     for query in item.queries(golden):
-        answer = evaluation.run.answers.get(query.id)
-        answers[query.id] = Answer(
-            rankings=answer.rankings if answer is not None else ((),),
+        answers[query.id] = replace(
+            evaluation.run.answers.get(query.id, _NO_ANSWER),
             text=query.text,
             params=query.params,
             judgments=query.judgments,
             weight=query.weight,
             tags=query.tags,
-            passages=answer.passages if answer is not None else {},
             xfail=query.xfail is not None,
             limits=stored_form(own_gates(query)),
         )
-    found = {
-        metric.name: evaluation.mean_or_none(metric)
+    means = {
+        metric.name: mean
         for metric in evaluation.metrics
-        if metric.kind != "latency"
+        if metric.kind != "latency" and (mean := evaluation.mean_or_none(metric)) is not None
     }
-    means = {name: mean for name, mean in found.items() if mean is not None}
     path = golden.path
     header = Header(
         depth=evaluation.depth,
@@ -178,18 +172,13 @@ def _on_first_limits(result: ItemResult) -> Iterator[Note]:
 
 
 def _on_unused_baseline(item: GatedItem, against: str) -> Iterator[Note]:
-    """Say that a test which compares with another run neither reads nor stores the baseline that it has."""
-    path = item.baseline_file
-    if path.exists():
-        stores = " Nor was it replaced." if item.settings.update else ""
+    """Say that a test which compares with another run neither reads nor stores its baseline, where that would be looked for."""
+    if item.baseline_file.exists() or item.settings.update:
         yield Note(
             "quiet",
-            f"The baseline of this test, {item.session.shown(path)}, was not consulted: {against}, which `against` gives, stands in "
-            f"for it.{stores} To gate on the baseline too, check without `against` in a test of its own.",
+            f"The baseline of this test, {item.session.shown(item.baseline_file)}, was not consulted, nor stored: {against}, "
+            "which `against` gives, stands in for it. To gate on it too, check without `against` in a test of its own.",
         )
-    elif item.settings.update:
-        stored = f"No baseline was stored: this test compares with {against}, which `against` gives."
-        yield Note("quiet", stored)
 
 
 def _on_missing_means(item: GatedItem, comparison: Comparison) -> Iterator[Note]:

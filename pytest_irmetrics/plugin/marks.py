@@ -42,14 +42,11 @@ class MarkError(IRMetricsError, ValueError):
     """Raised for a mark that means nothing; the message says what to write instead."""
 
 
-def item_name(node: pytest.Item | Any) -> str:
+def name_in_file(node: pytest.Item) -> str:
     """Return ``Class.test_name[ids]``, what identifies a test within its file."""
-    return ".".join([*class_names(node), node.name])
-
-
-def class_names(node: pytest.Item | Any) -> list[str]:
-    """Return the names of the classes that a test is in, the outermost first."""
-    return [parent.name for parent in node.listchain() if isinstance(parent, pytest.Class)]
+    return node.location[
+        2
+    ]  # not of its id, to which pytest-xdist's loadgroup adds a group by which pytest finds no test
 
 
 def unknown_query(wanted: str, known: Iterable[GoldenSet]) -> str:
@@ -86,16 +83,10 @@ def golden_parameters(marks: Sequence[pytest.Mark], folder: Path) -> dict[str, G
                     problem, advice = "is a folder", f"Write which files: {pattern.rstrip('/')}/*.yaml"
                 text = f"ir_golden({pattern!r}) {problem}{where}. {advice}."
                 found[break_ci_commands(pattern)].append(GoldenParameter(None, problem=text))
-    known = {_real_path(parameter.path) for same in found.values() for parameter in same if parameter.path}
-    siblings = tuple(sorted(known))
+    # Path.resolve raises where links lead in a circle.
+    known = {os.path.realpath(one.path) for same in found.values() for one in same if one.path}
+    siblings = tuple(map(Path, sorted(known)))
     return {item_id: _parameter_of(item_id, same, siblings, folder) for item_id, same in found.items()}
-
-
-def _real_path(path: Path) -> Path:
-    try:
-        return Path(os.path.realpath(path))  # Path.resolve raises where links lead in a circle
-    except ValueError:  # a baseline that someone edited may name what no file system knows
-        return path
 
 
 def _golden_arguments(mark: pytest.Mark) -> tuple[tuple[str, ...], int | None, str | None]:

@@ -6,8 +6,12 @@ This runs in one process: the only one, or the controller of pytest-xdist's work
 from __future__ import annotations
 
 import os
+import platform
+import time
 from dataclasses import dataclass, replace
+from datetime import datetime
 from functools import cached_property
+from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -15,11 +19,13 @@ import pytest
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import to_stream
+from pytest_irmetrics.base.files import nearest_repository, relative_path
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.plugin.baselines import unread_baselines
 from pytest_irmetrics.plugin.config import run_config, runs_tests
 from pytest_irmetrics.plugin.session import screen_of, shown_path
 from pytest_irmetrics.reports import ItemReport, SessionReport
+from pytest_irmetrics.reports.session_report import RunInfo
 from pytest_irmetrics.reports.summary import summary_lines
 from pytest_irmetrics.run.baseline import baseline_path
 
@@ -27,7 +33,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_irmetrics.reports.output import Target
-    from pytest_irmetrics.reports.session_report import RunInfo
 
 _MAX_NAMED = 5
 """How many tests a note names."""
@@ -37,6 +42,13 @@ _PHASES = ("setup", "call", "teardown")
 
 _OUTCOMES = ("passed", "failed", "skipped")
 """Any other outcome, a plugin's ``rerun`` or ``retried``, is of an attempt that does not count."""
+
+
+_CI_COMMITS = (
+    *("GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION"),
+    *("BITBUCKET_COMMIT", "CIRCLE_SHA1", "GIT_COMMIT"),
+)
+"""Environment variables in which CI systems have the commit that is checked out."""
 
 
 @dataclass(slots=True)
@@ -169,9 +181,20 @@ class Recorder:
 
     @cached_property
     def _run_info(self) -> RunInfo:
-        from pytest_irmetrics.plugin.run_info import run_info  # noqa: PLC0415 - only reports and annotations have it
-
-        return run_info(self._config, self._started)
+        """When the session ran, and on what; reports and annotations alone have it."""
+        folder = self._config.invocation_params.dir
+        top = nearest_repository(folder)
+        return RunInfo(
+            started=datetime.fromtimestamp(self._started).astimezone().isoformat(timespec="seconds"),
+            seconds=round(max(0.0, time.time() - self._started), 3),
+            commit=_commit(self._config.rootpath),
+            versions={
+                "python": platform.python_version(),
+                "pytest": pytest.__version__,
+                "pytest-irmetrics": version("pytest-irmetrics"),
+            },
+            folder="" if top in (None, folder) else relative_path(folder, top),
+        )
 
     def _gone_since(self) -> Sequence[str]:
         """Return the baselines that are gone since the commit of ``--ir-since``."""
@@ -251,7 +274,11 @@ class Recorder:
         """Yield a note on the tests whose baseline an updating run did not store, as they failed or their worker crashed."""
         if not self._settings.update:
             return
-        failed = [nodeid for nodeid, attempt in sorted(self._attempts.items()) if _failed_to_store(attempt)]
+        failed = [
+            nodeid
+            for nodeid, attempt in sorted(self._attempts.items())
+            if attempt.outcome == "failed" and not attempt.crashed and _would_store(attempt.item_report)
+        ]
         if failed:
             yield f"No baseline was stored for {plural(len(failed), 'test')} that failed: {listed(failed, _MAX_NAMED)}."
         for nodeid in sorted(nodeid for nodeid, attempt in self._attempts.items() if attempt.crashed):
@@ -275,12 +302,8 @@ def _function(baseline: Path) -> Path:
     return baseline.with_name(baseline.name.removesuffix(".json").partition("[")[0])
 
 
-def _failed_to_store(attempt: _Attempt) -> bool:
-    """Whether a test failed that would have stored a baseline; one that crashed has a note of its own."""
-    item_report = attempt.item_report
-    if item_report is None or attempt.outcome != "failed" or attempt.crashed:
-        return False
-    return bool(item_report.gates) or item_report.outcome != "passed"
+def _would_store(item_report: ItemReport | None) -> bool:
+    return item_report is not None and (bool(item_report.gates) or item_report.outcome != "passed")
 
 
 def _unbound_notes(item_reports: Iterable[ItemReport]) -> Iterator[str]:
@@ -290,6 +313,16 @@ def _unbound_notes(item_reports: Iterable[ItemReport]) -> Iterator[str]:
     ]
     for limit in sorted(set.intersection(*unbound)) if unbound else ():
         yield f"the setting ir_thresholds has a limit on {limit}, and no golden set of this run has that tag."
+
+
+def _commit(root: Path) -> str:
+    """Return the commit that is checked out: what CI says, where Git itself may be missing, else what Git does. Empty if unknown."""
+    from pytest_irmetrics.base.git import GitError, Repository  # noqa: PLC0415 - only reports and annotations have a commit
+
+    try:
+        return next(filter(None, map(os.environ.get, _CI_COMMITS)), None) or Repository(root).commit("HEAD")
+    except GitError:
+        return ""
 
 
 def _outcome(before: str, report: pytest.TestReport) -> str:

@@ -19,12 +19,11 @@ from pytest_irmetrics.base.files import path_below
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.plugin.config import run_config
+from pytest_irmetrics.plugin.config import requests_irmetrics, run_config
 from pytest_irmetrics.plugin.marks import (
-    class_names,
     golden_parameter,
     golden_parameters,
-    item_name,
+    name_in_file,
     nearest_marks,
     parameter_marks,
     unknown_query,
@@ -61,11 +60,6 @@ class GatingSession:
                 path, custom_metrics=self.settings.custom_metrics, shown=self.shown(path)
             )
         return self._golden_sets[path]
-
-    def collect_golden_sets(self, items: Iterable[pytest.Item]) -> None:
-        """Note which golden sets ``ir_golden`` gives to the tests of this run."""
-        found = (parameter for parameter in map(golden_parameter, items) if parameter is not None)
-        self.marked_golden_sets = sorted({path for parameter in found for path in parameter.siblings})
 
     def shown(self, path: Path) -> str:
         """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""
@@ -111,8 +105,9 @@ def find_problems(session: GatingSession, items: Sequence[pytest.Item]) -> Itera
     """
     config, settings = session.config, session.settings
     registered = {line.split(":")[0].split("(")[0].strip() for line in config.getini("markers")}
-    users = [item for item in items if _requests_irmetrics(item)]
-    session.collect_golden_sets(users)
+    users = [item for item in items if requests_irmetrics(item)]
+    found = filter(None, map(golden_parameter, users))
+    session.marked_golden_sets = sorted({path for parameter in found for path in parameter.siblings})
     if settings.only_queries:
         yield from _without_queries(session, users)
     whole = collects_whole_files(config)
@@ -129,10 +124,6 @@ def find_problems(session: GatingSession, items: Sequence[pytest.Item]) -> Itera
 def collects_whole_files(config: pytest.Config) -> bool:
     """Whether all tests of a file are collected; ``--lf`` and node ids collect some of them."""
     return not any("::" in argument for argument in config.args) and not config.getoption("lf", None)
-
-
-def _requests_irmetrics(item: pytest.Item) -> bool:
-    return "irmetrics" in getattr(item, "fixturenames", ())
 
 
 # --ir-query
@@ -164,11 +155,10 @@ def _with_orphans(
     """
     functions: dict[tuple[Path, str], list[pytest.Item]] = defaultdict(list)
     for item in users:
-        function = ".".join([*class_names(item), getattr(item, "originalname", None) or item.name])
-        functions[Path(item.path), function].append(item)
+        functions[Path(item.path), name_in_file(item).partition("[")[0]].append(item)
     for (file, function), same in functions.items():
         stored = set(baselines_of_test(file, function, directory))
-        own = {baseline_path(file, item_name(item), directory) for item in same}
+        own = {baseline_path(file, name_in_file(item), directory) for item in same}
         if stored - own:
             yield same[0], _on_orphans(sorted(stored - own), sorted(own - stored), shown)
 
@@ -205,7 +195,7 @@ def _misspelt_mark(item: pytest.Item, registered: set[str]) -> str | None:
 def _unbound_mark(item: pytest.Item) -> str | None:
     """Word which mark of an item means nothing where it stands."""
     own = [mark.name for mark in item.own_markers if mark.name in _MARKS]
-    if own and not _requests_irmetrics(item):
+    if own and not requests_irmetrics(item):
         return f"{own[0]} binds to nothing: this test does not request the fixture irmetrics."
     if any(mark.name == "ir_golden" for mark in parameter_marks(item)):
         return (
@@ -223,7 +213,7 @@ def _under_unbound_marks(items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.
         for node in item.listchain()[:-1]:
             if isinstance(node, (pytest.Class, pytest.Module)) and node.own_markers:
                 first.setdefault(node, item)
-                if _requests_irmetrics(item):
+                if requests_irmetrics(item):
                     used.add(node)
     for node, item in first.items():
         if node not in used and any(mark.name in _MARKS for mark in node.own_markers):
