@@ -6,7 +6,6 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.edits import on_additions, on_edits
 from pytest_irmetrics.analysis.id_spelling import normalised
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural, quote
@@ -235,6 +234,47 @@ def _returned(evaluation: Evaluation, query: Query) -> set[str]:
 # Against the baseline, or another run -----------------------------------------------------------------------
 
 
+def _edits(result: ItemResult, *, added_alone: bool) -> Iterator[str]:
+    """Say how the golden set was edited since the other run was stored; that queries were ``added_alone``, or all else."""
+    comparison = result.comparison
+    if comparison is None or not comparison.is_edited:
+        return
+    from pytest_irmetrics.analysis.edits import edit_text, edits_of  # noqa: PLC0415 - needed after an edit alone
+
+    edits = [*edits_of(comparison)]
+    if edits and all(edit.kind == "added" for edit in edits) is added_alone:
+        yield edit_text(result, comparison, edits)
+
+
+def _depths(result: ItemResult, *, less: bool) -> Iterator[str]:
+    """Say that today's run is less deep than the other, so that what is lost further down goes unseen, or deeper."""
+    comparison = result.comparison
+    now, before = (
+        (None, None) if comparison is None else (comparison.full.depth, comparison.baseline.run.depth)
+    )
+    if (
+        comparison is not None
+        and now is not None
+        and before is not None
+        and now != before
+        and (now < before) is less
+    ):
+        yield f"The depths differ, {now} today and {before} in {result.against}; both are cut at {comparison.depth}."
+
+
+def _queries_left_out(result: ItemResult) -> Iterator[str]:
+    """Name the queries that dropped out of a gated mean, because its metric leaves out what finds nothing."""
+    if result.comparison is None:
+        return
+    for gate in result.gates.with_word("max_drop", without="max_lost"):
+        ids = result.comparison.change(gate.metric, gate.tag).left_out
+        if ids:
+            yield (
+                f"{gate.metric.name} leaves out what finds nothing, and {plural(len(ids), 'query', 'queries')} that it counted before "
+                f"{'is' if len(ids) == 1 else 'are'} not in today's mean: {listed(ids)}. max_lost gates that."
+            )
+
+
 def _fewer_results(result: ItemResult) -> Iterator[str]:
     """Say that a run passes in which clearly fewer results come back than before."""
     comparison = result.comparison
@@ -318,8 +358,11 @@ _NOTES: Sequence[tuple[str, About]] = (
     ("normal", _unmatched_passages),
     ("normal", _not_in_the_index),
     ("normal", _misspelt_ids),
-    ("normal", on_additions),
-    ("quiet", on_edits),
+    ("normal", partial(_edits, added_alone=True)),
+    ("quiet", partial(_edits, added_alone=False)),
+    ("normal", partial(_depths, less=False)),
+    ("quiet", partial(_depths, less=True)),
+    ("quiet", _queries_left_out),
     ("quiet", _fewer_results),
     ("normal", _missing_judgments),
     ("normal", _hidden_slices),

@@ -9,11 +9,11 @@ from pytest_irmetrics.analysis.edits import edits_of
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison
-from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored, is_answer_to
+from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.gates import Against, decide
 from pytest_irmetrics.gates.limits import limit_edits, read_limits, stricter
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.reports.since import AcceptedSince, EditSince, MeanSince, SinceReport
+from pytest_irmetrics.reports.since import AcceptedSince, Edit, MeanSince, SinceReport
 from pytest_irmetrics.thresholds import COMPARING_WORDS, Gates
 
 if TYPE_CHECKING:
@@ -21,7 +21,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates import Verdict
-    from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
 
@@ -60,12 +59,11 @@ def compare_since(
     `verdicts` are today's.
     """
     report = SinceReport(then.ref, then.commit, "unchanged", then.file, then.renamed_from, why=then.why)
-    golden = then.golden or golden_set_as_stored(then.run, now.golden.name)
     limits = read_limits(then.run, now.custom, _ORIGIN)
     if limits is not None:
         edits = limit_edits(limits.gates, gates, now.golden.queries, then.run.means)
-        report.edits += [EditSince("limit", edit.text, weaker=edit.holds == "less") for edit in edits]
-        report.edits += [EditSince("limit", text, text, None, weaker=True) for text in limits.unread]
+        report.edits += [Edit("limit", edit.text, weaker=edit.holds == "less") for edit in edits]
+        report.edits += [Edit("limit", text, text, None, weaker=True) for text in limits.unread]
         report.accepted += [
             AcceptedSince(
                 f"{text} judged it at {report.where}, and cannot be computed.", "", None, None, "limits"
@@ -73,7 +71,12 @@ def compare_since(
             for text in limits.unread
         ]
         gates = stricter(gates, limits.gates)
-    report.edits = [*_edits(golden, now, then), *report.edits]
+    before = _scored_like(now, then.run)
+    report.edits = [
+        *edits_of(Comparison(now, before), then.golden),
+        *_depth_edit(now, then.run),
+        *report.edits,
+    ]
 
     metrics = tuple(dict.fromkeys([*now.metrics, *gates.metrics, *(gates.also or Gates()).metrics]))
     # A query that this branch excludes is judged all the same.
@@ -194,29 +197,7 @@ def _mean(evaluation: Evaluation, metric: Metric, tag: str | None) -> float | No
 # Edits
 
 
-def _edits(before: GoldenSet, now: Evaluation, then: Then) -> Iterator[EditSince]:
-    """Yield the edits of the golden set; those of what a stored run does not say only where the set itself is known."""
-    today, answers, whole = now.golden, then.run.answers, then.golden is not None
-    asked = {
-        i: query for i, query in before.queries.items() if i in answers and is_answer_to(answers[i], query)
-    }
-    kept = {
-        i: query for i, query in asked.items() if i in today.queries and _same_words(query, today.queries[i])
-    }
-    for query_id in asked:
-        if query_id not in kept:
-            yield EditSince("reworded" if query_id in today.queries else "dropped", query_id)
-    for query_id, query in today.queries.items():
-        if query_id not in asked and query.xfail is None:
-            yield EditSince("added", query_id)
-    for was in kept.values():
-        yield from edits_of(was, today.queries[was.id], whole=whole)
-    if before.relevance_level != today.relevance_level:
-        yield EditSince("relevance level", "", f"{before.relevance_level:g}", f"{today.relevance_level:g}")
-    if then.run.depth is not None and now.depth is not None and then.run.depth != now.depth:
-        yield EditSince("depth", "", str(then.run.depth), str(now.depth))
-
-
-def _same_words(then: Query, today: Query) -> bool:
-    same_passages = {passage.key for passage in then.passages} == {passage.key for passage in today.passages}
-    return then.text == today.text and dict(then.params) == dict(today.params) and same_passages
+def _depth_edit(now: Evaluation, run: Run) -> Iterator[Edit]:
+    """Yield the edit of the depth, where another was stored."""
+    if run.depth is not None and now.depth is not None and run.depth != now.depth:
+        yield Edit("depth", "", str(run.depth), str(now.depth))

@@ -185,6 +185,16 @@ class Comparison:
             if has_other_labels(queries[query_id], answers[query_id])
         }
 
+    @cached_property
+    def is_edited(self) -> bool:
+        """Whether the golden set has other queries, labels or excluded queries than the baseline was stored with."""
+        answers, queries = self.baseline.run.answers, self.full.golden.queries
+        unpaired = self.removed or self.new or self.reworded or self.passages_edited
+        return bool(unpaired or self.changed_labels() or self.relabelled) or any(
+            answers[i].judgments is not None and answers[i].xfail == (queries[i].xfail is None)
+            for i in self.paired
+        )
+
     @property
     def _edited(self) -> list[tuple[Query, Query]]:
         """The queries that were relabelled, as they were stored and as they are today."""

@@ -29,6 +29,7 @@ _WHY = {
 _EDITS = {
     "dropped": ("query dropped", "queries dropped"),
     "excluded": ("query excluded (xfail)", "queries excluded (xfail)"),
+    "renamed": ("query renamed, and so not compared", "queries renamed, and so not compared"),
     "reworded": ("query reworded (text, params or passages)", "queries reworded (text, params or passages)"),
     "included": ("query not excluded any more", "queries not excluded any more"),
     "added": ("query added", "queries added"),
@@ -78,11 +79,11 @@ class MeanSince:
 
 
 @dataclass(slots=True)
-class EditSince:
+class Edit:
     """An edit of what search is judged by."""
 
     kind: str
-    """``dropped``, ``excluded``, ``reworded``, ``included`` or ``added`` (a query); ``judgment``, ``weight``, ``tags``,
+    """``dropped``, ``excluded``, ``renamed``, ``reworded``, ``included`` or ``added`` (a query); ``judgment``, ``weight``, ``tags``,
     ``no_answer``, ``forbidden``, ``relevance level``, ``depth`` or ``limit``."""
     what: str
     """What was edited: a query, a query and document, a limit."""
@@ -121,7 +122,7 @@ class SinceReport:
     """Which queries pay, in a sentence for each mean that is accepted; where none is, for the first that moved."""
     means: list[MeanSince] = field(default_factory=list)
     """The gated means that moved."""
-    edits: list[EditSince] = field(default_factory=list)
+    edits: list[Edit] = field(default_factory=list)
     """What search is judged by, and is not as it was."""
 
     @classmethod
@@ -207,7 +208,7 @@ def _means(since: SinceReport) -> Iterator[str]:
             yield f"{name} {change_text(mean.then, mean.now)}: {parts}."
 
 
-def edit_sentences(edits: Sequence[EditSince]) -> Iterator[str]:
+def edit_sentences(edits: Sequence[Edit]) -> Iterator[str]:
     """Yield a sentence on each kind of edit, those that hold less first."""
     for kind, (one, many) in _EDITS.items():
         alike = sorted((edit for edit in edits if edit.kind == kind), key=lambda edit: not edit.weaker)
@@ -215,7 +216,7 @@ def edit_sentences(edits: Sequence[EditSince]) -> Iterator[str]:
             yield f"{plural(len(alike), one, many)}: {listed(alike, _NAMED, _edit)}."
 
 
-def _edit(edit: EditSince) -> str:
+def _edit(edit: Edit) -> str:
     values = "" if edit.before == edit.now else f"{edit.before or 'none'} → {edit.now or 'none'}"
     return " ".join(filter(None, [edit.what, values, "(holds less)" if edit.weaker else ""]))
 
