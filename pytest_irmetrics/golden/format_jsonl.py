@@ -50,9 +50,7 @@ def _read_line(line: str, number: int, shown: str) -> Node:
         if any(key.value == "_id" for key, _ in node.value):
             message = "This is a query of a BEIR folder, without its judgments. Name the folder in place of this file."
         # null is how an empty cell of a table is exported.
-        node.value = [
-            (key, item) for key, item in node.value if (item.kind, item.value) != ("constant", "null")
-        ]
+        node.value = [(key, item) for key, item in node.value if not item.is_null]
     if message:
         raise GoldenSetError([Problem(shown, number, 1, message)])
     return node

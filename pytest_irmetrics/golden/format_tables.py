@@ -32,6 +32,7 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 COLUMNS = ("query", "docid", "rating", "id", "tags", "weight")
+_COLUMN_NAMES = f"{', '.join(COLUMNS)} and params.NAME"
 _ALIASES = {
     **dict.fromkeys(("doc_id", "doc id", "corpus-id"), "docid"),  # the second of Quepid, the last of BEIR
     "query text": "query",  # of Quepid
@@ -39,13 +40,6 @@ _ALIASES = {
     "score": "rating",  # of BEIR
 }
 """Column names that are read, too."""
-_SUGGESTIONS = {
-    **dict.fromkeys(("doc", "document"), "docid"),
-    **dict.fromkeys(("grade", "relevance", "relevant", "label", "judgment"), "rating"),
-    **dict.fromkeys(("text", "question"), "query"),
-    **dict.fromkeys(("qid", "query_id"), "id"),
-}
-"""Column names that are not read → the name to suggest."""
 _QUEPID_CASE = frozenset(("team name", "case name", "case id"))
 _QUEPID_RATER = "rating:"
 """The start of the columns of a Quepid book, one for each rater; their median counts."""
@@ -130,12 +124,8 @@ def _read_header(header: Sequence[str], problems: Problems) -> list[str]:
     has = {*columns, *(["rating"] if _QUEPID_RATER in columns else [])}
     missing = [] if {"query", "id"} & has else ["query"]
     missing += [name for name in ("docid", "rating") if name not in has]
-    if not any(names):
-        said = ["There is no header. Begin with the line `query,docid,rating`."]
-    elif not has & {*COLUMNS}:
-        said = [f"This is no header: {quote(names[0])} is no column. Begin with `query,docid,rating`."]
-    elif missing and not said:
-        advice = "The columns are query, docid and rating, and perhaps id, tags, weight and params.NAME."
+    if missing and not (said and has & {*COLUMNS}):
+        advice = f"Begin with the line `query,docid,rating`; the columns are {_COLUMN_NAMES}."
         said = [f"The header has no column `{missing[0]}`. {advice}"]
     for message in said:
         problems.add(Wrong((1, 1), message))
@@ -145,10 +135,9 @@ def _read_header(header: Sequence[str], problems: Problems) -> list[str]:
 
 def _unknown_column(name: str, names: Sequence[str]) -> str:
     close = get_close_matches(name.casefold()[:40], COLUMNS, n=1)
-    meant = _SUGGESTIONS.get(name.casefold()) or (close[0] if close else None)
-    advice = f"The columns are {', '.join(COLUMNS)} and params.NAME; one for people begins with x-."
-    if meant is not None and meant not in names:
-        advice = f"Did you mean `{meant}`?"
+    advice = f"The columns are {_COLUMN_NAMES}; one for people begins with x-."
+    if close and close[0] not in names:
+        advice = f"Did you mean `{close[0]}`?"
     return f"{quote(name)} is no column of a golden set. {advice}"
 
 

@@ -59,7 +59,7 @@ def parse_yaml(text: str, path: Path, shown: str, custom: Collection[str] = ()) 
         "a golden set",
         problems,
     )
-    thresholds = [*values.get("thresholds", ()), *values.get("slices", ())]
+    thresholds = [*(values.get("thresholds") or ()), *(values.get("slices") or ())]
     golden = GoldenSet(
         queries.queries.values(),
         path=path,

@@ -31,9 +31,9 @@ class Node:
     value: Any
     """The text as it was written, the items of a list, or the pairs of a mapping."""
     kind: str = "text"
-    """``text``, ``list`` or ``mapping``; in JSON also ``constant``, which is true, false or null."""
+    """``text``, ``list`` or ``mapping``."""
     plain: bool = False
-    """Whether a text is written without quotes."""
+    """Whether a text is written without quotes: in JSON a number, true, false or null."""
 
     @property
     def is_null(self) -> bool:
@@ -42,8 +42,6 @@ class Node:
 
     def __str__(self) -> str:
         """Show the value of a text, or the kind of another node, for a message."""
-        if self.kind == "constant":
-            return str(self.value)
         if self.kind != "text":
             return f"a {self.kind}"
         if self.plain:
@@ -94,7 +92,7 @@ def _node(value: object, line: int, depth: int) -> Node:
     if isinstance(value, float):
         raise Wrong((line, 1), f"{json.dumps(value)} is no number in JSON. Write a finite one.")
     if not isinstance(value, str):
-        return Node(line, 1, json.dumps(value), "constant")
+        return Node(line, 1, json.dumps(value), plain=True)
     if not value.isascii() and SURROGATE.search(value):
         raise Wrong((line, 1), NO_CHARACTER)
     return Node(line, 1, str(value), plain=isinstance(value, _Number))

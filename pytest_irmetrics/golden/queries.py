@@ -62,7 +62,8 @@ def read_keys(
 ) -> tuple[dict[str, Any], dict[str, Node]]:
     """Read a mapping by the reader of each key; return what was read, and the nodes of the values, by key.
 
-    What is wrong with a key, or a value, goes to `problems`; keys that begin with `x-` are for people.
+    What is wrong with a key, or a value, goes to `problems`, and None stands for such a value; keys that begin with `x-` are
+    for people.
     """
     values: dict[str, Any] = {}
     nodes: dict[str, Node] = {}
@@ -70,10 +71,7 @@ def read_keys(
         name = key.value
         if name in readers:
             nodes[name] = value
-            try:
-                values[name] = readers[name](value, name)
-            except Wrong as wrong:
-                problems.add(wrong)
+            values[name] = problems.attempt(readers[name], value, name)
         elif not name.startswith("x-"):
             close = get_close_matches(name.lower()[:40], readers, n=1) or [_SYNONYMS.get(name.lower(), "")]
             advice = f"Its keys are {', '.join(sorted(readers))}; one for people begins with x-."
@@ -158,7 +156,7 @@ def _read_tags(node: Node, key: str) -> tuple[str, ...]:
 
 
 def _read_boolean(node: Node, key: str) -> bool:
-    if node.value in ("true", "false") and (node.plain or node.kind == "constant"):
+    if node.plain and node.value in ("true", "false"):
         return bool(node.value == "true")
     raise Wrong(node, f"`{key}` is {node}. Write true or false, without quotes.")
 
@@ -236,15 +234,14 @@ class QueryReader:
         if node.kind != "mapping":
             kind = "text" if node.kind == "text" and node.value else node
             message = f"A query is a mapping, and this is {kind}. Write `query: …` and `relevant: …`."
-            return self._problems.add(Wrong(node, message))
+            self._problems.add(Wrong(node, message))
+            return
         before = len(self._problems)
-        try:
-            values, nodes = read_keys(node, self.keys, "a query", self._problems)
-            if len(self._problems) == before:
-                query = self._query(node, nodes, **values)
+        values, nodes = read_keys(node, self.keys, "a query", self._problems)
+        if len(self._problems) == before:
+            query = self._problems.attempt(self._query, node, nodes, **values)
+            if query is not None:
                 self.queries[query.id] = query
-        except Wrong as wrong:
-            self._problems.add(wrong)
 
     def require_texts(self) -> None:
         """Report queries without a text beside others that have one."""
@@ -389,7 +386,7 @@ class QueryReader:
             return [self._read_value(part) for part in node.value]
         if node.kind == "mapping":
             return {key.value: self._read_value(value) for key, value in pairs_of(node, self._problems)}
-        if node.kind == "constant" or (node.plain and node.value in _CONSTANTS):
+        if node.plain and node.value in _CONSTANTS:
             return _CONSTANTS[node.value]
         if node.plain and not node.value:
             raise Wrong(node, 'A parameter has no value. Write null, "" or another value.')
@@ -436,7 +433,7 @@ class QueryReader:
                 raise Wrong(name, "`tag` is no word here. For the queries with a tag, use `slices`.")
             if not word.startswith("x-"):
                 _at(name, check_word, word, for_query=for_query)
-                if limit.kind not in ("text", "constant"):
+                if limit.kind != "text":
                     raise Wrong(limit, f"`{word}` of {metric} is {limit}. Write a number, or off.")
                 limits[word] = _at(limit, read_limit, metric, word, limit.value, for_query=for_query)
         if not limits:
