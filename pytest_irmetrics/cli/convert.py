@@ -2,16 +2,15 @@
 
 Write a golden set in another format: YAML (.yaml), JSONL (.jsonl), CSV or TSV
 (.csv, .tsv), TREC qrels with the texts in NAME.topics.tsv beside them (.qrels),
-a BEIR folder, or Quepid's rated queries (--to quepid); or a run, TREC (.run,
-.trec) to JSON (.json) and back. Suffixes say which; --from and --to say it where
-they do not. A name may end in .gz; - is standard input or output. What OUT
-cannot hold is said on standard error; all else is in it.
+or a BEIR folder; or a run, TREC (.run, .trec) to JSON (.json) and back.
+Suffixes say which; --from and --to say it where they do not. A name may end in
+.gz; - is standard input or output. What OUT cannot hold is said on standard
+error; all else is in it.
 
 examples:
   pytest-irmetrics convert msmarco.qrels golden/msmarco.yaml
   pytest-irmetrics convert golden/faq.yaml faq.csv
   pytest-irmetrics convert case_judgements.csv golden/movies.yaml --force
-  pytest-irmetrics convert golden/faq.yaml ratings.csv --to quepid
   pytest-irmetrics convert nfcorpus/ golden/nfcorpus.jsonl
   pytest-irmetrics convert bm25.run bm25.json
   zcat msmarco.qrels.gz | pytest-irmetrics convert - golden/msmarco.yaml --from trec

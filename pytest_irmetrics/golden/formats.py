@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -25,13 +24,13 @@ class Format(NamedTuple):
     title: str
     """The name of the format, in a sentence."""
     suffixes: tuple[str, ...]
-    """None of a folder, and of a format that is read and written only where it is named."""
+    """None of a folder."""
     module: str
     """The module `golden.format_MODULE`, imported when it is needed: ``read(path, shown, custom)`` returns a GoldenSet or
     raises GoldenSetError; ``render(golden, path, form)``, with the name of the format, returns the content of each file by
     its path or raises ConversionError."""
     holds: frozenset[str]
-    """Of a query besides its text and judgments; and `set`: name, relevance level and thresholds of the set."""
+    """Of a query besides its id, text and judgments; and `set`: name, relevance level and thresholds of the set."""
     as_trec_eval: bool = True
     """Whether it holds grades below 0, and queries without a relevant document, as trec_eval does."""
 
@@ -42,18 +41,15 @@ class Format(NamedTuple):
 
 OPTIONAL = ("forbidden", "tags", "weight", "params", "thresholds", "no_answer", "xfail", "note", "passages")
 """What a query may have besides its id, text and judgments."""
-_QUERY = frozenset({"id", *OPTIONAL})
-_COLUMNS = frozenset({"id", "tags", "weight", "params"})
-_ID = frozenset({"id"})
+_COLUMNS = frozenset({"tags", "weight", "params"})
 
 FORMATS = {
-    "yaml": Format("YAML", (".yaml", ".yml"), "yaml", _QUERY | {"set"}, as_trec_eval=False),
-    "jsonl": Format("JSONL", (".jsonl",), "jsonl", _QUERY),
+    "yaml": Format("YAML", (".yaml", ".yml"), "yaml", frozenset({*OPTIONAL, "set"}), as_trec_eval=False),
+    "jsonl": Format("JSONL", (".jsonl",), "jsonl", frozenset(OPTIONAL)),
     "csv": Format("CSV", (".csv",), "tables", _COLUMNS),
     "tsv": Format("TSV", (".tsv",), "tables", _COLUMNS),
-    "trec": Format("TREC", (".qrels",), "trec", _ID),
-    "beir": Format("BEIR", (), "tables", _ID),
-    "quepid": Format("Quepid's CSV", (), "tables", frozenset()),
+    "trec": Format("TREC", (".qrels",), "trec", frozenset()),
+    "beir": Format("BEIR", (), "tables", frozenset()),
 }
 SUFFIXES = {suffix: name for name, form in FORMATS.items() for suffix in form.suffixes}
 """Suffix → format."""
@@ -92,19 +88,8 @@ def _format_of(path: Path, shown: str) -> str:
 
 
 def is_golden_folder(path: Path) -> bool:
-    """Say whether a folder is a BEIR data set, with ``queries.jsonl`` and ``qrels``.
-
-    Also one without ``queries.jsonl`` if a split has BEIR's header, so that its reader can say what is missing.
-    """
-    if os.path.isfile(path / "queries.jsonl"):  # noqa: PTH113 - Path.is_file raises where it may not look
-        return os.path.isdir(path / "qrels")  # noqa: PTH112 - as above
-    return any(_starts_like_split(split) for split in splits_of(path) if os.path.isfile(split))  # noqa: PTH113 - reading a pipe would wait
-
-
-def _starts_like_split(path: Path) -> bool:
-    with suppress(OSError), path.open("rb") as file:
-        return file.read(8).lower() == b"query-id"
-    return False
+    """Say whether a folder is a BEIR data set, with ``queries.jsonl`` and ``qrels``."""
+    return os.path.isfile(path / "queries.jsonl") and os.path.isdir(path / "qrels")  # noqa: PTH112, PTH113 - Path's methods raise where they may not look
 
 
 def split_of(folder: Path) -> Path | None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections import Counter
 from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
@@ -38,11 +37,6 @@ def drop_unsupported(golden: GoldenSet, target: Format) -> tuple[GoldenSet, list
     queries = golden.queries.values()
     without = {key: nothing for key, nothing in _NOTHING.items() if key not in target.holds}
     lost = {key: any(getattr(query, key) != without[key] for query in queries) for key in without}
-    if "id" not in target.holds:
-        lost["id"] = any(query.text not in (None, query.id) for query in queries)
-        count_of = Counter(query.text for query in queries if query.text is not None)
-        twice = (text for text, count in count_of.items() if count > 1)
-        refuse(twice, f"{target.title} has one query of a text", "Keep one each of")
     own = "set" in target.holds
     if not own:
         lost["name"] = own_name(golden) is not None
@@ -75,8 +69,7 @@ def _reduced(query: Query, target: Format, without: dict[str, Any], level: Grade
     is_held = bool(judgments) and (target.as_trec_eval or max(judgments.values()) >= level)
     if not ("no_answer" in target.holds if query.no_answer else is_held):
         return None
-    query_id = query.id if "id" in target.holds else query.text or query.id
-    return replace(query, id=query_id, judgments=judgments, **without)
+    return replace(query, judgments=judgments, **without)
 
 
 def own_name(golden: GoldenSet) -> str | None:
