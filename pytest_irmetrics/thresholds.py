@@ -68,10 +68,8 @@ class Word(NamedTuple):
     """When a gate of this word fails, after "fails where"."""
     range: Literal["score", "change", "count", "level"]
     """Its limits: a score of the metric, a difference of two, a number of queries, or a level between 0 and 1."""
-    below: str = ""
-    """What a message says of a limit below the range, after `NAME is LIMIT`."""
-    beyond: str = ""
-    """The same of one above it."""
+    advice: str = ""
+    """What to write in place of a limit out of its range; of a score the range says it."""
     looser: Literal["higher", "lower"] = "higher"
     """Which limit lets more pass."""
     for_query: bool = False
@@ -79,9 +77,6 @@ class Word(NamedTuple):
     compares_with: Literal["", "baseline", "run"] = ""
     """What a run is held against: nothing, the baseline, or any other run."""
 
-
-_NO_COUNT = ", which counts no queries. Write a whole number, 0 or more."
-_NO_LEVEL = ". Write a level between 0 and 1, such as 0.05."
 
 WORDS: Mapping[str, Word] = {
     "min": Word("≥", "0.7", "the mean is below it", "score", looser="lower", for_query=True),
@@ -91,8 +86,7 @@ WORDS: Mapping[str, Word] = {
         "0.01, 5% or auto",
         "the mean fell further than this from the baseline",
         "change",
-        ". Write how far it may fall: 0 or more, or per cent of the baseline.",
-        ", further than it can fall. Write for example 0.01{or_per_cent}.",
+        "Write how far it may fall, such as 0.01, or 5% of the baseline.",
         for_query=True,
         compares_with="baseline",
     ),
@@ -102,8 +96,7 @@ WORDS: Mapping[str, Word] = {
         "3",
         "more queries than this fell to 0 against the baseline",
         "count",
-        _NO_COUNT,
-        _NO_COUNT,
+        "Write how many queries, a whole number, 0 or more.",
         compares_with="baseline",
     ),
     "significance": Word(
@@ -111,8 +104,7 @@ WORDS: Mapping[str, Word] = {
         "0.05",
         "never by itself: a fall beyond `max_drop` whose p-value is not below this is undecided",
         "level",
-        _NO_LEVEL,
-        _NO_LEVEL,
+        "Write a level between 0 and 1, such as 0.05.",
         looser="lower",
     ),
     "min_gain": Word(
@@ -120,8 +112,7 @@ WORDS: Mapping[str, Word] = {
         "0.01",
         "the mean did not rise by at least this over what it is compared with",
         "change",
-        ". Write how far it must rise, 0 or more; `max_drop` says how far it may fall.",
-        ", further than it can rise. Write for example 0.01.",
+        "Write how far it must rise, such as 0.01; `max_drop` says how far it may fall.",
         looser="lower",
         compares_with="run",
     ),
@@ -138,31 +129,20 @@ COMPARING_WORDS = tuple([name for name, word in WORDS.items() if word.compares_w
 
 def _out_of_range(metric: Metric, word: Word, limit: Limit) -> str:
     """Say what is wrong with a limit, after `NAME is LIMIT`; empty where nothing is."""
-    value, width = limit.value, metric.upper - metric.lower
-    match word.range:
-        case "score":
-            return "" if metric.lower <= value <= metric.upper else _no_score(metric, limit)
-        case "change":
-            within = 0 <= value <= width
-        case "count":
-            within = value >= 0 and value == int(value)
-        case "level":
-            within = 0 < value < 1
-    if within:
-        return ""
-    or_per_cent = f" or {limit}%" if value <= 100 else ""
-    return word.below if value < 0 else word.beyond.format(or_per_cent=or_per_cent)
-
-
-def _no_score(metric: Metric, limit: Limit) -> str:
-    """Say that a metric can never have a score."""
-    if not math.isfinite(metric.upper):
-        return f". Write a number, {Limit(metric.lower)} or more."
-    share = round(limit.value / 100, 12)  # 1.1 / 100 is not 0.011 in binary
-    hint = f" For {limit} per cent, write {Limit(share)}." if 1 < limit.value <= 100 else ""
-    return (
-        f", which it can never be. Write a number from {Limit(metric.lower)} to {Limit(metric.upper)}.{hint}"
-    )
+    value, lower, upper = limit.value, metric.lower, metric.upper
+    within = {
+        "score": lower <= value <= upper,
+        "change": 0 <= value <= upper - lower,
+        "count": value >= 0 and value == int(value),
+        "level": 0 < value < 1,
+    }[word.range]
+    if within or word.range != "score":
+        return "" if within else f", out of its range. {word.advice}"
+    if not math.isfinite(upper):
+        return f". Write a number, {Limit(lower)} or more."
+    share = round(value / 100, 12)  # 1.1 / 100 is not 0.011 in binary
+    hint = f" For {limit} per cent, write {Limit(share)}." if 1 < value <= 100 else ""
+    return f", which it can never be. Write a number from {Limit(lower)} to {Limit(upper)}.{hint}"
 
 
 class Threshold(NamedTuple):
@@ -294,9 +274,9 @@ def read_limit(
         return AUTO
     if text is not None and text.endswith("%"):
         return _read_percentage(word, text, name)
-    number = _number(value if text is None else text)
+    number = finite(value) if text is None else read_number(text)
     if number is None:
-        shown = quote(value) if isinstance(value, str) else _short_repr(value)
+        shown = quote(value) if isinstance(value, str) else cut(repr(value), _MAX_SHOWN)
         raise ThresholdError(
             f"{name} is {shown}, which is not a number. Write for example {WORDS[word].example}, or off."
         )
@@ -397,19 +377,6 @@ def _set_twice_message(metric: Metric, tag: str | None, word: str, first: str, s
     slice_ = "" if tag is None else f" for the tag {quote(tag)}"
     places = f" ({first} and {second})" if first != second else f" ({first})" if first else ""
     return f"`{word}` of {metric.name}{slice_} is set twice in one place{places}. Keep one."
-
-
-def _number(value: object) -> int | float | None:
-    """Read a number from Python or from text; None for anything else, booleans and NaN included."""
-    return read_number(value) if isinstance(value, str) else finite(value)
-
-
-def _short_repr(value: object) -> str:
-    """Return the `repr` of any value, cut to one line's length; a type's name where `repr` raises."""
-    try:
-        return cut(repr(value), _MAX_SHOWN)
-    except Exception:  # noqa: BLE001 - a user's class may raise anything
-        return f"a value of type {type(value).__name__}"
 
 
 def _read_percentage(word: str, text: str, name: str) -> Limit:

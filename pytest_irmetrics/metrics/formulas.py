@@ -18,6 +18,7 @@ from operator import mul
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.numbers import as_whole_number, read_number
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping, Sequence
@@ -327,19 +328,6 @@ def bpref(hits: Hits, k: int, _: None = None) -> float:
 # What is declared of each
 
 
-def read_number(text: str) -> int | float | None:
-    """Read a finite number written in ASCII; whole ones as int, so that 2 and 2.0 are one parameter."""
-    if not text or text.strip("+-.0123456789eE"):
-        return None
-    try:
-        number = float(text)
-    except ValueError:
-        return None
-    if not isfinite(number):
-        return None
-    return int(number) if number.is_integer() and abs(number) < 1e15 else number
-
-
 @dataclass(frozen=True)
 class Parameter:
     """A parameter of a metric family: one of `choices`, or a number above `above` and below `below`."""
@@ -364,10 +352,16 @@ class Parameter:
         """Read a value as it is written in a metric's name; None where it is not accepted."""
         if self.choices:
             return text.casefold() if text.casefold() in self.choices else None
-        number = read_number(text)
+        number = parameter_number(text)
         if number is None or not self.above < number < self.below:
             return None
         return None if self.whole and not isinstance(number, int) else number
+
+
+def parameter_number(text: str) -> int | float | None:
+    """Read a number; a whole one as int, so that 2 and 2.0 are one parameter. None for any other text."""
+    number = read_number(text)
+    return None if number is None else as_whole_number(number)
 
 
 REL = Parameter("rel", None)

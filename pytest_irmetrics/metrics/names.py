@@ -11,7 +11,7 @@ from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.metrics.formulas import FAMILIES, REL, Family, MetricError, read_number
+from pytest_irmetrics.metrics.formulas import FAMILIES, REL, Family, MetricError, parameter_number
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Mapping
@@ -119,10 +119,6 @@ def parse_metric(text: str, *, custom: Collection[str] = ()) -> Metric:
         raise MetricError(
             f"{text!r}: {family.name} takes neither cut-off nor parameters. Write {family.name}."
         )
-    for key in [key for key in given if key.casefold() in {"k", "cutoff"}]:  # ir_measures' nDCG(cutoff=10)
-        if cut is not None:
-            raise MetricError(f"{text!r}: the cut-off is given twice. Write it once, after '@'.")
-        cut = given.pop(key)
     values = _read_parameters(family, given, text)
     cutoff = _read_cutoff(cut, text)
     if cutoff is None and values.get("norm") == "min":
@@ -211,7 +207,7 @@ def _read_custom_parameters(given: Mapping[str, str], text: str) -> tuple[tuple[
             raise MetricError(
                 f"{text!r}: {key!r} cannot be a parameter. Give keyword arguments, and the cut-off after '@'."
             )
-        number = read_number(value)
+        number = parameter_number(value)
         values[key] = value if number is None else number
     return tuple(sorted(values.items()))
 
