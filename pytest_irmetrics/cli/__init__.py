@@ -12,7 +12,6 @@ import pkgutil
 import sys
 from importlib import import_module
 from importlib.metadata import version
-from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
@@ -29,9 +28,6 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     `arguments` are those of the process unless given.
     """
-    for name in ("stdout", "stderr"):
-        if getattr(sys, name) is None:  # closed
-            setattr(sys, name, Path(os.devnull).open("w"))  # noqa: SIM115 - until the process ends
     try:
         options = _parser().parse_args(arguments)
         try:

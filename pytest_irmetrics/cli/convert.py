@@ -28,7 +28,6 @@ from pytest_irmetrics.base.files import packed_as_named, without_gz
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.golden.files import lines_of
-from pytest_irmetrics.golden.format_trec import topics_path
 from pytest_irmetrics.golden.formats import FORMATS, format_by_suffix, is_golden_folder, read_golden_set
 from pytest_irmetrics.golden.write import ConversionError, drop_unsupported
 from pytest_irmetrics.run import Run, RunError
@@ -125,11 +124,6 @@ def _convert_golden_set(
             )
         files = {shared.STANDARD: files[shared.STANDARD]}
         notes.append("Standard output holds the judgments alone: the texts are left out.")
-    elif to == "trec" and len(files) == 1 and os.path.lexists(topics_path(target)):
-        raise shared.CommandError(
-            f"{topics_path(target)}: These topics would be read with {target}, and the set has no texts. Remove them, or name "
-            "another OUT."
-        )
     judgments = sum(len(query.judgments) for query in kept.queries.values())
     count = f"{plural(len(kept.queries), 'query', 'queries')}, {plural(judgments, 'judgment')}"
     return {path: text.encode() for path, text in files.items()}, count, notes

@@ -15,6 +15,7 @@ examples:
 
 from __future__ import annotations
 
+import os
 import sys
 from typing import TYPE_CHECKING
 
@@ -25,8 +26,7 @@ from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.gates import usual_metric
-from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.golden.formats import format_by_suffix, is_golden_folder
+from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.history import history_lines
 from pytest_irmetrics.reports.history_report import TestHistory, history_json
 from pytest_irmetrics.run.baseline import read_baseline
@@ -69,8 +69,6 @@ def arguments(parser: argparse.ArgumentParser) -> None:
 def run(options: argparse.Namespace) -> int:
     """Read the history of each test's baseline and print it."""
     html = options.html
-    if html is not None and html != shared.STANDARD and not html.lower().endswith((".html", ".htm")):
-        raise shared.CommandError(f"--html {html}: The page is HTML. Give it a name that ends in .html.")
     histories, status = [], shared.OK
     for baseline in _choose(options.tests, options.baseline_dir):
         try:
@@ -123,7 +121,7 @@ def _test_history(baseline: inputs.Baseline, options: argparse.Namespace) -> Tes
     path = shared.shown_path(baseline.path)
     now = read_baseline(baseline.path)
     notes: list[str] = []
-    golden, judged_by = _golden_set(baseline, now, options.metric, notes)
+    golden, judged_by = _golden_set(baseline, now, options.metric)
     thresholds = [threshold.metric for threshold in golden.thresholds if threshold.tag is None]
     wanted = inputs.scorable_metrics(options.metrics or [*inputs.USUAL_METRICS, *thresholds], golden)
     beyond = inputs.metrics_beyond(wanted, now.depth)
@@ -156,23 +154,14 @@ def _test_history(baseline: inputs.Baseline, options: argparse.Namespace) -> Tes
     )
 
 
-def _golden_set(
-    baseline: inputs.Baseline, now: Run, custom_metrics: Sequence[str], notes: list[str]
-) -> tuple[GoldenSet, str]:
+def _golden_set(baseline: inputs.Baseline, now: Run, custom_metrics: Sequence[str]) -> tuple[GoldenSet, str]:
     """Return the golden set to score by, with how to call it: the file as it is today, else the judgments stored last."""
-    as_stored = "the judgments of the newest version"
     file = baseline.golden_file()
-    if file is not None and (format_by_suffix(file) is not None or is_golden_folder(file)):
-        shown = shared.shown_path(file)
-        try:
-            golden = GoldenSet.load(file, custom_metrics=custom_metrics, shown=shown)
-        except GoldenSetError as error:
-            notes.append(
-                f"The golden set cannot be read, so all is scored under {as_stored}. {error.problems[0]}"
-            )
-        else:
-            return golden, f"{shown} as it is today"
-    return golden_set_as_stored(now, as_stored), as_stored
+    if file is None or not os.path.lexists(file):
+        as_stored = "the judgments of the newest version"
+        return golden_set_as_stored(now, as_stored), as_stored
+    shown = shared.shown_path(file)
+    return GoldenSet.load(file, custom_metrics=custom_metrics, shown=shown), f"{shown} as it is today"
 
 
 def _page(histories: Sequence[TestHistory]) -> str:

@@ -198,19 +198,25 @@ def _list(
             shared.print_note(f"{name}: {queries} not asked, or in other words, and left out: {listed(ids)}")
     unjudged = [one for one in found.unjudged if not wanted or one.query.id in wanted]
     top = unjudged[: options.limit]
+    count, left = len(unjudged), len(unjudged) - len(top)
     records = [_record(one, documents, options.file) for one in top]
-    what = f"{len(unjudged):,} of the {plural(found.returned, 'returned document')}"
-    if wanted:
-        what = f"{plural(len(unjudged), 'returned document')} of {listed(wanted)}"
     if options.interactive and top:
-        left = len(unjudged) - len(top)
         Session(top, golden, append, options.file, documents, list(runs), left).run()
     elif options.json:
         shared.print_json_list(records)
     elif options.out is not None:
         _write_csv(records, options)
     else:
-        for line in _lines(records, what, len(unjudged), list(runs), options):
+        what = f"{count:,} of the {plural(found.returned, 'returned document')}"
+        if wanted:
+            what = f"{plural(count, 'returned document')} of {listed(wanted)}"
+        heading = (
+            f"{options.file}: {what} that {options.by} looks at {'is' if count == 1 else 'are'} not judged."
+        )
+        if left:
+            more = min(count, 5 * len(top))
+            heading += f" The {len(top)} to judge first (--limit {more} shows more):"
+        for line in _lines(heading, records, list(runs), options.file):
             shared.print_line(line)
 
 
@@ -231,17 +237,10 @@ def _record(one: Unjudged, documents: Documents, file: str) -> dict[str, Any]:
 
 
 def _lines(
-    records: Sequence[Mapping[str, Any]],
-    what: str,
-    count: int,
-    names: Sequence[str],
-    options: argparse.Namespace,
+    heading: str, records: Sequence[Mapping[str, Any]], names: Sequence[str], file: str
 ) -> Iterator[str]:
-    """Yield the lines of the list as a table, and how to judge the documents; `what` are all of them, `count` how many."""
+    """Yield the lines of the list as a table, and how to judge the documents; `names` are those of the runs."""
     screen = shared.stdout_screen()
-    heading = f"{options.file}: {what} that {options.by} looks at {'is' if count == 1 else 'are'} not judged."
-    if len(records) < count:
-        heading += f" The {len(records)} to judge first (--limit {min(count, 5 * len(records))} shows more):"
     yield from screen.wrapped(heading)
     if not records:
         return
@@ -261,9 +260,9 @@ def _lines(
     for lines in table(rows, align, screen.width - 2, ascii_only=screen.ascii_only):
         yield from (f"  {line}" for line in lines)
     yield from screen.wrapped(
-        _why_not_editable(options.file)
-        or f"To judge {'it' if count == 1 else 'them'}: `pytest-irmetrics label {shlex.quote(options.file)} -i` one by one, --judge QUERY DOC GRADE, or --out "
-        "LIST.csv and then --from LIST.csv in a spreadsheet.",
+        _why_not_editable(file)
+        or f"To judge {'it' if len(records) == 1 else 'them'}: `pytest-irmetrics label {shlex.quote(file)} -i` one by one, "
+        "--judge QUERY DOC GRADE, or --out LIST.csv and then --from LIST.csv in a spreadsheet.",
     )
 
 

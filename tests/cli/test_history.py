@@ -243,7 +243,7 @@ def test_the_best_version_is_that_which_todays_is_furthest_below_over_the_querie
 def test_without_a_golden_set_the_newest_judgments_stand_for_it(folder):
     commit(folder, ("Begin", stored(hours="z h1")))
     (folder / "faq.yaml").write_text("queries: [")
-    assert "note: The golden set cannot be read" in history().out
+    assert "faq.yaml:2:1: " in history(status=1).err
     (folder / "faq.yaml").unlink()
     assert points()[0]["means"]["mrr"] == pytest.approx(2.5 / 3)
 
