@@ -9,6 +9,8 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.ids import first_repeat
+from pytest_irmetrics.base.wording import quote
 
 if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
@@ -78,6 +80,14 @@ class Header(NamedTuple):
     means: Mapping[str, float] | None = None
     limits: StoredLimits | None = None
     """Those that judged the run when it was stored; None where it does not say."""
+
+
+def ranking_fault(ids: Sequence[str]) -> str:
+    """Return what is wrong with a ranking's ids; empty where nothing is."""
+    repeated = first_repeat(ids)
+    if repeated is not None:
+        return f"{quote(repeated[0])} is in it twice"
+    return "an id is empty" if "" in ids else ""
 
 
 def take_one_side(shown: str) -> str:

@@ -12,10 +12,10 @@ from typing import TYPE_CHECKING, Any, cast
 
 from pytest_irmetrics.base.files import FileError, packed_as_named, read_bytes, without_gz
 from pytest_irmetrics.base.gc_pause import pause_gc
-from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
+from pytest_irmetrics.base.ids import as_id, ranked
 from pytest_irmetrics.base.wording import plural, printable, quote
 from pytest_irmetrics.run import run_json
-from pytest_irmetrics.run.answer import Answer, Header, RunError, decode
+from pytest_irmetrics.run.answer import Answer, Header, RunError, decode, ranking_fault
 
 if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
@@ -74,7 +74,7 @@ class Run:
     @property
     def header(self) -> Header:
         """What the run says of itself, beside the answers."""
-        return Header(self.depth, self.golden_set, self.relevance_level, self.means, self.limits)
+        return Header(self.depth, self.golden_set, self.relevance_level, self.means or None, self.limits)
 
     def __getitem__(self, query_id: str) -> tuple[str, ...]:
         return self.answers[query_id].rankings[0]
@@ -188,12 +188,8 @@ def _checked_ranking(query_id: str, given: object) -> tuple[str, ...]:
             kind = type(ranking[texts.index(None)]).__name__
             raise refuse(f": an id is text, not {kind}. Give a list of ids, best first.")
         ranking = tuple(texts)
-    unique = {*ranking}
-    if len(unique) != len(ranking):
-        repeated = first_repeat(ranking)
-        raise refuse(f": {quote(repeated[0] if repeated else '')} is in it twice. Give each document once.")
-    if "" in unique:
-        raise refuse(": an id is empty. Leave out what has none.")
+    if fault := ranking_fault(ranking):
+        raise refuse(f": {fault}. Give each document once, by its id.")
     return ranking
 
 

@@ -10,22 +10,27 @@ import json
 import math
 import re
 import sys
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base import strict_json
-from pytest_irmetrics.base.ids import first_repeat
 from pytest_irmetrics.base.numbers import MAX_GRADE, MAX_WEIGHT, MIN_WEIGHT, as_whole_number
 from pytest_irmetrics.base.wording import cut, listed, printable, quote
-from pytest_irmetrics.run.answer import CONFLICT, CURE, Answer, Header, NoTestsError, RunError, take_one_side
+from pytest_irmetrics.run.answer import (
+    CONFLICT,
+    CURE,
+    Answer,
+    Header,
+    NoTestsError,
+    RunError,
+    ranking_fault,
+    take_one_side,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
     from typing import NoReturn
 
     from pytest_irmetrics.run.answer import Answers
-
-    Keys = Mapping[str, tuple[str, Callable[[Any], bool]]]
-    """Key → what its value must be, in words, and a test of it."""
 
     Refuse = Callable[[str], NoReturn]
     """Raises RunError for what is wrong with the query or the header at hand."""
@@ -46,67 +51,19 @@ _UNSAFE = re.compile(
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).encode
 
 
-# Writing.
+# The keys.
 
 
-def dumps(answers: Answers, header: Header) -> str:
-    """Return the text; equal runs give equal texts. Raises RunError for what JSON cannot hold."""
-    level, means = header.relevance_level, header.means or {}
-    top = {
-        "format": FORMAT,
-        "version": VERSION,
-        "golden_set": header.golden_set,
-        "depth": header.depth,
-        "relevance_level": None if level is None else as_whole_number(level),
-        "means": {name: float(mean) for name, mean in means.items()} or None,
-        "limits": header.limits,
-    }
-    head = "".join(f"{field},\n" for field in _fields(top, "the header"))
-    queries = ",".join(f"\n{{{', '.join(_query_fields(one, answers[one]))}}}" for one in sorted(answers))
-    return f'{{\n{head}"queries": [{queries}\n]\n}}\n'
+class _Key(NamedTuple):
+    """A key of a query or of the header; all but `id`, `format`, `version` and `queries` are attributes of Answer and Header."""
 
-
-def _query_fields(query_id: str, answer: Answer) -> list[str]:
-    grades = answer.judgments
-    values = {
-        "id": query_id,
-        "text": answer.text,
-        "params": dict(answer.params) or None,
-        "judgments": None if grades is None else {doc: as_whole_number(grades[doc]) for doc in grades},
-        "weight": None if answer.weight is None else float(answer.weight),
-        "tags": answer.tags or None,
-        "xfail": answer.xfail or None,
-        "limits": answer.limits or None,
-        "passages": dict(answer.passages) or None,
-        "rankings": answer.rankings,
-    }
-    return _fields(values, f"query {quote(query_id)}")
-
-
-def _fields(values: Mapping[str, object], name: str) -> list[str]:
-    r"""Return `"key": value` of each value but None, with ``\u…`` for what hides, breaks the line or has no UTF-8."""
-    fields = []
-    for key, value in values.items():
-        if value is not None:
-            try:
-                text = f'"{key}": {_encode(value) if key != "limits" else _encode_limits(value)}'
-            except (TypeError, ValueError, RecursionError) as error:
-                raise RunError(
-                    f"{name}: {key} cannot be stored: {printable(str(error))}. Use text, finite numbers, lists and mappings."
-                ) from None
-            fields.append(_UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], text))
-    return fields
-
-
-def _encode_limits(limits: Any) -> str:
-    """Encode limits with what each is on, metric and tag, before its words."""
-    ordered = [
-        sorted(one.items(), key=lambda pair: (pair[0] not in ("metric", "tag"), pair)) for one in limits
-    ]
-    return json.dumps([*map(dict, ordered)], ensure_ascii=False, allow_nan=False)
-
-
-# Reading.
+    words: str
+    """What its value must be."""
+    is_right: Callable[[Any], bool]
+    read: Callable[[Any], Any] = lambda value: value
+    """Make the attribute of a value that is right."""
+    write: Callable[[Any], str] = _encode
+    """Make the JSON of an attribute."""
 
 
 def _is_text(value: object) -> bool:
@@ -134,42 +91,105 @@ def _is_limit(value: Any) -> bool:
     return _is_object(value, lambda one: _is_text(one) or _is_number(one)) and _is_text(value.get("metric"))
 
 
-_LIMITS = ("a list of objects with a `metric` and its limits", lambda value: _is_list(value, _is_limit))
+def _encode_limits(limits: Any) -> str:
+    """Encode limits with what each is on, metric and tag, before its words."""
+    ordered = [
+        sorted(one.items(), key=lambda pair: (pair[0] not in ("metric", "tag"), pair)) for one in limits
+    ]
+    return json.dumps([*map(dict, ordered)], ensure_ascii=False, allow_nan=False)
 
-_QUERY_KEYS: Keys = {
-    "id": ("text", _is_text),
-    "text": ("text", _is_text),
-    "params": ("an object", _is_object),
-    "judgments": (
+
+_LIMITS = _Key(
+    "a list of objects with a `metric` and its limits",
+    lambda value: _is_list(value, _is_limit),
+    tuple,
+    _encode_limits,
+)
+_QUERY_KEYS = {
+    "id": _Key("text", _is_text),
+    "text": _Key("text", _is_text),
+    "params": _Key("an object", _is_object, write=lambda params: _encode(dict(params))),
+    "judgments": _Key(
         f"an object of numbers up to {MAX_GRADE}",
         lambda value: _is_object(value, lambda grade: _is_number(grade, high=MAX_GRADE)),
+        write=lambda grades: _encode({doc: as_whole_number(grades[doc]) for doc in grades}),
     ),
-    "weight": (
+    "weight": _Key(
         f"a number above 0, from {MIN_WEIGHT:g} to {MAX_WEIGHT:g}",
         lambda value: _is_number(value, MIN_WEIGHT, MAX_WEIGHT),
+        float,
+        lambda weight: _encode(float(weight)),
     ),
-    "tags": ("a list of texts", lambda value: _is_list(value, _is_text)),
-    "xfail": ("true or false", lambda value: isinstance(value, bool)),
+    "tags": _Key("a list of texts", lambda value: _is_list(value, _is_text), tuple),
+    "xfail": _Key("true or false", lambda value: isinstance(value, bool)),
     "limits": _LIMITS,
-    "passages": (
+    "passages": _Key(
         "an object of lists of two texts, document and passage",
         lambda value: _is_object(value, lambda one: _is_list(one, _is_text) and len(one) == 2),
+        lambda passages: {key: tuple(passage) for key, passage in passages.items()},
     ),
-    "rankings": ("a list of one ranking or more", lambda value: isinstance(value, list) and bool(value)),
+    "rankings": _Key("a list of one ranking or more", lambda value: isinstance(value, list) and bool(value)),
 }
-_HEADER_KEYS: Keys = {
-    "format": (repr(FORMAT), lambda value: value == FORMAT),
-    "version": ("a positive integer", _is_count),
-    "golden_set": ("text", _is_text),
-    "depth": (f"a positive integer up to {sys.maxsize}", lambda value: _is_count(value, sys.maxsize)),
-    "relevance_level": (
+_HEADER_KEYS = {
+    "format": _Key(repr(FORMAT), lambda value: value == FORMAT),
+    "version": _Key("a positive integer", _is_count),
+    "golden_set": _Key("text", _is_text),
+    "depth": _Key(f"a positive integer up to {sys.maxsize}", lambda value: _is_count(value, sys.maxsize)),
+    "relevance_level": _Key(
         f"a number above 0 and up to {MAX_GRADE}",
         lambda value: _is_number(value, 5e-324, MAX_GRADE),
+        write=lambda level: _encode(as_whole_number(level)),
     ),
-    "means": ("an object of numbers that a double can hold", lambda value: _is_object(value, _is_number)),
+    "means": _Key(
+        "an object of numbers that a double can hold",
+        lambda value: _is_object(value, _is_number),
+        lambda means: {name: float(mean) for name, mean in means.items()},
+        lambda means: _encode({name: float(mean) for name, mean in means.items()}),
+    ),
     "limits": _LIMITS,
-    "queries": ("a list", lambda value: isinstance(value, list)),
+    "queries": _Key("a list", lambda value: isinstance(value, list)),
 }
+"""In the order in which they are written."""
+
+
+# Writing.
+
+
+def dumps(answers: Answers, header: Header) -> str:
+    """Return the text; equal runs give equal texts. Raises RunError for what JSON cannot hold."""
+    head = [f'"format": {_encode(FORMAT)}', f'"version": {VERSION}', *_fields(header, Header(), _HEADER_KEYS)]
+    queries = []
+    for query_id in sorted(answers):
+        fields = _fields(answers[query_id], Answer(()), _QUERY_KEYS, query_id)
+        queries.append(f'\n{{"id": {_escaped(_encode(query_id))}, {", ".join(fields)}}}')
+    return "{\n" + "".join([f"{field},\n" for field in head]) + f'"queries": [{",".join(queries)}\n]\n}}\n'
+
+
+def _fields(
+    values: object, plain: object, keys: Mapping[str, _Key], query_id: str | None = None
+) -> list[str]:
+    """Return `"key": value` of each attribute that is another than in `plain`."""
+    fields = []
+    for key, kind in keys.items():
+        value = getattr(values, key, None)
+        if value == getattr(plain, key, None):
+            continue
+        try:
+            fields.append(_escaped(f'"{key}": {kind.write(value)}'))
+        except (TypeError, ValueError, RecursionError) as error:
+            name = "the header" if query_id is None else f"query {quote(query_id)}"
+            raise RunError(
+                f"{name}: {key} cannot be stored: {printable(str(error))}. Use text, finite numbers, lists and mappings."
+            ) from None
+    return fields
+
+
+def _escaped(text: str) -> str:
+    r"""Write ``\u…`` for what hides, breaks the line or has no UTF-8."""
+    return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], text)
+
+
+# Reading.
 
 
 def loads(text: str, shown: str, test: str | None = None) -> tuple[dict[str, Answer], Header]:
@@ -178,43 +198,43 @@ def loads(text: str, shown: str, test: str | None = None) -> tuple[dict[str, Ans
     Of a report's tests `test` takes the one of this id, or else the one that has it in its id. Raises RunError.
     """
     text = text.removeprefix("\ufeff")
-    document = _parse(text, shown)
+    try:
+        document = strict_json.loads(text)
+    except (ValueError, RecursionError) as error:
+        line, fault, cure = _why_unreadable(text, error, shown)
+        raise RunError(f"{shown}:{line}: {fault}. {cure}") from None
     if not isinstance(document, dict):
         raise RunError(f"{shown}:1: is not a run: expected an object with the key `format`. {CURE}")
     if document.get("format") == REPORT_FORMAT and isinstance(document.get("tests"), list):
         document, text = _run_of_test(document["tests"], shown, test), ""
     else:
         refuse_test(test, shown)
-    return _read_run(document, text, shown)
+    header = _read_header(document, shown)
+    # With one query a line, as they are written; a report's are not.
+    first_line = text.count("\n", 0, text.find('"queries"')) + 2 if text else None
+    return _read_queries(document["queries"], first_line, shown), header
 
 
-def _parse(text: str, shown: str) -> Any:
-    """Read JSON strictly, or say what is wrong with a text that is not."""
-    try:
-        return strict_json.loads(text)
-    except RecursionError:
-        raise RunError(f"{shown}:1: is nested too deeply to be a run. {CURE}") from None
-    except ValueError as error:
-        conflict = CONFLICT.search(text)
-        body = text.rstrip()
-        if conflict:
-            line = text.count("\n", 0, conflict.start()) + 1
-            raise RunError(
-                f"{shown}:{line}: is in a merge conflict. {take_one_side(shown)} The "
-                "merged search may answer as neither side's did: compare a baseline (`pytest --ir-baseline`), then store it "
-                "anew (`pytest --ir-baseline-update`)."
-            ) from None
-        if not body:
-            raise RunError(f"{shown}:1: the file is empty. {CURE}") from None
-        if isinstance(error, json.JSONDecodeError):
-            if error.pos >= len(body) or not body.endswith("}"):
-                raise RunError(f"{shown}:{body.count(chr(10)) + 1}: the file was cut short. {CURE}") from None
-            fault = f"{error.lineno}: is not JSON: {error.msg}, column {error.colno}"
-        elif isinstance(error, strict_json.NotStrictError):
-            fault = f"1: {cut(str(error), 200)}"
-        else:
-            fault = "1: holds a number of thousands of digits"
-        raise RunError(f"{shown}:{fault}. {CURE}") from None
+def _why_unreadable(text: str, error: Exception, shown: str) -> tuple[int, str, str]:
+    """Return the line, what is wrong and what to do of a text that is no JSON, or none that is strict."""
+    if conflict := CONFLICT.search(text):
+        cure = (
+            f"{take_one_side(shown)} The merged search may answer as neither side's did: compare a baseline "
+            "(`pytest --ir-baseline`), then store it anew (`pytest --ir-baseline-update`)."
+        )
+        return text.count("\n", 0, conflict.start()) + 1, "is in a merge conflict", cure
+    body = text.rstrip()
+    if isinstance(error, RecursionError):
+        return 1, "is nested too deeply to be a run", CURE
+    if not body:
+        return 1, "the file is empty", CURE
+    if isinstance(error, strict_json.NotStrictError):
+        return 1, cut(str(error), 200), CURE
+    if not isinstance(error, json.JSONDecodeError):
+        return 1, "holds a number of thousands of digits", CURE
+    if error.pos >= len(body) or not body.endswith("}"):
+        return body.count("\n") + 1, "the file was cut short", CURE
+    return error.lineno, f"is not JSON: {error.msg}, column {error.colno}", CURE
 
 
 def refuse_test(test: str | None, shown: str) -> None:
@@ -225,9 +245,7 @@ def refuse_test(test: str | None, shown: str) -> None:
         )
 
 
-def _read_run(document: Mapping[str, Any], text: str, shown: str) -> tuple[dict[str, Answer], Header]:
-    """Check and return a run; `text` is where it stands with one query a line, empty where it does not."""
-
+def _read_header(document: Mapping[str, Any], shown: str) -> Header:
     def refuse(fault: str, cure: str = CURE) -> NoReturn:
         raise RunError(f"{shown}:1: {fault}. {cure}")
 
@@ -245,71 +263,50 @@ def _read_run(document: Mapping[str, Any], text: str, shown: str) -> tuple[dict[
             f"was written in version {quote(str(version))[1:-1]} of the format, and this pytest-irmetrics reads up to {VERSION}",
             "Upgrade pytest-irmetrics, or store it anew (a baseline: `pytest --ir-baseline-update`).",
         )
-    _check_values(document, _HEADER_KEYS, ("version", "queries"), refuse)
-    means = {name: float(mean) for name, mean in document.get("means", {}).items()}
-    limits = tuple(document["limits"]) if "limits" in document else None
-    header = Header(
-        document.get("depth"), document.get("golden_set"), document.get("relevance_level"), means, limits
-    )
-    return _read_queries(document["queries"], text, shown), header
+    values = _read(document, _HEADER_KEYS, ("version", "queries"), refuse)
+    return Header(**{key: values[key] for key in Header._fields if key in values})
 
 
-def _read_queries(queries: Iterable[Any], text: str, shown: str) -> dict[str, Answer]:
+def _read_queries(queries: Iterable[Any], first_line: int | None, shown: str) -> dict[str, Answer]:
     answers: dict[str, Answer] = {}
     name = ""
 
     def refuse(fault: str) -> NoReturn:
-        first = text.count("\n", 0, text.find('"queries"')) + 2
-        raise RunError(f"{shown}:{first + len(answers) if text else 1}: {name}{fault}. {CURE}")
+        line = 1 if first_line is None else first_line + len(answers)
+        raise RunError(f"{shown}:{line}: {name}{fault}. {CURE}")
 
     for query in queries:
         name = ""
         if not isinstance(query, dict) or not isinstance(query.get("id"), str):
             refuse("a query is not an object with the text `id`")
         name = f"query {quote(query['id'])}: "
-        if query["id"] in answers:
+        values = _read(query, _QUERY_KEYS, ("rankings",), refuse)
+        query_id = values.pop("id")
+        if query_id in answers:
             refuse("it is there twice")
-        _check_values(query, _QUERY_KEYS, ("rankings",), refuse)
-        answers[query["id"]] = Answer(
-            tuple([_read_ranking(ranking, refuse) for ranking in query["rankings"]]),
-            query.get("text"),
-            query.get("params", {}),
-            query.get("judgments"),
-            float(query["weight"]) if "weight" in query else None,
-            tuple(query.get("tags", ())),
-            {key: (document, passage) for key, (document, passage) in query.get("passages", {}).items()},
-            query.get("xfail", False),
-            tuple(query.get("limits", ())),
-        )
+        for ranking in values["rankings"]:
+            if not _is_list(ranking, _is_text):
+                refuse("a ranking is not a list of ids")
+            if fault := ranking_fault(ranking):
+                refuse(f"a ranking is wrong: {fault}")
+        answers[query_id] = Answer(**{**values, "rankings": tuple(map(tuple, values["rankings"]))})
     return answers
 
 
-def _check_values(found: Mapping[str, Any], keys: Keys, needed: Iterable[str], refuse: Refuse) -> None:
-    """Refuse the first key that is unknown, with the known one that is most like it, and the first value that is wrong."""
+def _read(
+    found: Mapping[str, Any], keys: Mapping[str, _Key], needed: Iterable[str], refuse: Refuse
+) -> dict[str, Any]:
+    """Return what each key holds. Refuses the first that is unknown, naming the known one that is most like it, missing or wrong."""
     for key in found:
         if key not in keys:
             from difflib import get_close_matches  # noqa: PLC0415 - only this message needs it
 
             near = get_close_matches(key, keys, 1)
             refuse(f"the key {quote(key)} is unknown" + (f" (meant: `{near[0]}`?)" if near else ""))
-    for key in needed:
-        if key not in found:
-            refuse(f"`{key}` is not {keys[key][0]}")
-    for key, value in found.items():
-        words, is_right = keys[key]
-        if not is_right(value):
-            refuse(f"`{key}` is not {words}")
-
-
-def _read_ranking(ranking: Any, refuse: Refuse) -> tuple[str, ...]:
-    if not isinstance(ranking, list) or {*map(type, ranking)} - {str}:
-        refuse("a ranking is not a list of ids")
-    if len({*ranking}) != len(ranking):
-        repeated = first_repeat(ranking)
-        refuse(f"a ranking is wrong: {quote(repeated[0]) if repeated else 'an id'} is in it twice")
-    if "" in ranking:
-        refuse("a ranking is wrong: an id in it is empty")
-    return tuple(ranking)
+    for key in (*needed, *found):
+        if key not in found or not keys[key].is_right(found[key]):
+            refuse(f"`{key}` is not {keys[key].words}")
+    return {key: keys[key].read(value) for key, value in found.items()}
 
 
 def _run_of_test(tests: list[Any], shown: str, test: str | None) -> Mapping[str, Any]:
