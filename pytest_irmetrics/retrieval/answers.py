@@ -20,7 +20,6 @@ from collections.abc import (
     Sequence,
 )
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
 from decimal import Decimal
 from itertools import islice
 from operator import countOf
@@ -28,8 +27,13 @@ from typing import Any, SupportsFloat, SupportsIndex, TypeVar
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
-from pytest_irmetrics.base.wording import printable, quote
-from pytest_irmetrics.retrieval.responses import find_results, where_results_are
+from pytest_irmetrics.base.wording import plural, printable, quote
+from pytest_irmetrics.retrieval.responses import (
+    RefusedError,
+    find_results,
+    value_of,
+    where_results_are,
+)
 
 T = TypeVar("T")
 
@@ -39,7 +43,7 @@ _ACCEPTED = (
 )
 _ID_NAMES = ("id", "_id", "node_id", "corpus_id")
 """What an item's id is called; the last two by LlamaIndex and by sentence-transformers."""
-FIELD_HOLDERS = ("metadata", "meta", "payload", "_source", "node", "properties", "entity", "fields")
+_FIELD_HOLDERS = ("metadata", "meta", "payload", "_source", "node", "properties", "entity", "fields")
 """Keys and attributes under which frameworks and engines keep a document's own fields."""
 _MAX_TITLES = 200_000
 """How many titles are kept: those of a golden set of ten thousand queries with other answers each."""
@@ -48,10 +52,6 @@ _LONGEST_TITLE = 200
 
 class AnswerError(IRMetricsError, ValueError):
     """An answer that cannot be read as ids; its text says what came back and what is accepted."""
-
-
-class RefusedError(Exception):
-    """Why an answer or an item is not read; made an AnswerError where it is known what came back."""
 
 
 # The user's values in messages
@@ -88,15 +88,18 @@ _NEVER_RESULTS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (BaseException, "Raise it: an exception that is returned is no result."),
 )
 """Types that are no results, and what to return instead; the views of a mapping, which are sets, have its order."""
-_HELD_BACK: tuple[tuple[tuple[str, ...], str], ...] = (
-    (("collect",), "It is lazy: return its .collect()."),
-    (("to_pylist",), "Its items are Arrow's own: return its .to_pylist()."),
-    (
-        ("execute", "to_dict"),
+_HELD_BACK = {
+    ("fetchall",): (("__iter__",), "Its rows have not been fetched: return its .fetchall()."),
+    ("collect",): ((), "It is lazy: return its .collect()."),
+    ("to_pylist",): ((), "Its items are Arrow's own: return its .to_pylist()."),
+    ("execute", "to_dict"): (
+        (),
         "It is a search that has not run: return its .execute(), which also says if results are missing.",
     ),
-)
-"""Methods by which an answer is known that holds its results back, and what to return instead."""
+    ("keys", "__getitem__"): (("__next__", "dtype"), "It is a single row: return the list of rows."),
+    ("__aiter__",): (("__iter__",), "It is asynchronous: return a list, [doc async for doc in found]."),
+}
+"""Names that a type has where it holds its results back → names that it then lacks, and what to return instead."""
 
 
 def draw_items(answer: Any, k: int) -> list[Any]:
@@ -117,27 +120,19 @@ def _results(answer: Any) -> Any:
             raise RefusedError(cure)
     found = find_results(answer)
     if found is not None:
-        if found.refused:
-            raise RefusedError(found.refused)
-        return found.items
+        return found
     if isinstance(answer, (list, tuple)):
         return answer
     if isinstance(answer, Mapping):
         return _ids_by_score(answer)
-    if _has_method(kind, "fetchall") and not hasattr(kind, "__iter__"):
-        raise RefusedError("Its rows have not been fetched: return its .fetchall().")
     if _is_frame(answer):
         return _frame_ids(answer)
-    for names, cure in _HELD_BACK:
-        if all(_has_method(kind, name) for name in names):
+    for names, (lacking, cure) in _HELD_BACK.items():
+        if all(hasattr(kind, name) for name in names) and not any(hasattr(kind, name) for name in lacking):
             raise RefusedError(cure)
-    if _has_keys(answer) and not hasattr(kind, "__next__") and not hasattr(kind, "dtype"):
-        raise RefusedError("It is a single row: return the list of rows.")
     try:
         return iter(answer)
     except TypeError:
-        if hasattr(kind, "__aiter__"):
-            raise RefusedError("It is asynchronous: return a list, [doc async for doc in found].") from None
         raise RefusedError(f"It cannot be gone through.{where_results_are(answer)}") from None
 
 
@@ -150,29 +145,19 @@ def split_batch(answer: Any, size: int, read: Callable[[int, Any], T]) -> list[T
     expected = (
         f"A batched retriever returns a list with one result for each of the queries ({size}), in their order"
     )
-    if (
-        isinstance(answer, (str, bytes, bytearray, Mapping, AbstractSet))
-        or not isinstance(answer, Iterable)
-        or _is_frame(answer)
-        or (not isinstance(answer, (list, tuple)) and find_results(answer) is not None)
-    ):
-        cure = (
-            ": of a mapping by query `[found[query] for query in queries]`"
-            if isinstance(answer, Mapping)
-            else ""
+    if isinstance(answer, Mapping):
+        chroma = isinstance(answer.get("ids"), (list, tuple))
+        taken = (
+            'Chroma answer["ids"]' if chroma else "a mapping by query `[found[query] for query in queries]`"
         )
-        if cure and isinstance(answer.get("ids"), (list, tuple)):
-            cure = ': of Chroma answer["ids"]'
-        raise AnswerError(f"came back: {describe(answer)}. {expected}{cure}.")
+        raise AnswerError(f"came back: {describe(answer)}. {expected}: of {taken}.")
+    if isinstance(answer, (str, bytes, bytearray, AbstractSet)) or not isinstance(answer, Iterable):
+        raise AnswerError(f"came back: {describe(answer)}. {expected}.")
     results = list(map(read, range(size + 1), answer))
     if len(results) == size:
         return results
-    found = f"more than {size}" if len(results) > size else str(len(results))
-    results_word, queries = (
-        "result" if found == "1" else "results",
-        f"{size} queries" if size > 1 else "1 query",
-    )
-    raise AnswerError(f"{found} {results_word} came back for {queries}. {expected}.")
+    found = f"more than {plural(size, 'result')}" if len(results) > size else plural(len(results), "result")
+    raise AnswerError(f"{found} came back for {plural(size, 'query', 'queries')}. {expected}.")
 
 
 def _is_frame(answer: Any) -> bool:
@@ -353,21 +338,21 @@ def _id_fields(item: Any) -> Iterator[Any]:
     meta = getattr(item, "meta", None)
     if hasattr(meta, "index"):
         yield getattr(meta, "id", None)
-    yield from (field_of(item, name) for name in _ID_NAMES)
-    metadata = field_of(item, "metadata")
+    yield from (value_of(item, name) for name in _ID_NAMES)
+    metadata = value_of(item, "metadata")
     if isinstance(metadata, Mapping):
         yield metadata.get("_id")
     if isinstance(getattr(item, "properties", None), Mapping):
         yield getattr(item, "uuid", None)
 
 
-def field_of(item: Any, name: str) -> Any:
-    """Return an item's key or attribute of this name; None where it has neither."""
-    if isinstance(item, Mapping):
-        return item.get(name)
-    if _has_keys(item) and name in item.keys():  # noqa: SIM118 - the own `in` of sqlite3.Row looks at its values
-        return item[name]
-    return getattr(item, name, None)
+def fields_of(item: Any, names: Sequence[str]) -> Iterator[Any]:
+    """Yield the values of these fields of an item, or of the first of a pair, and then those of its parts."""
+    outer = item[0] if isinstance(item, tuple) and item and not hasattr(item, "_fields") else item
+    if isinstance(outer, str):  # whose `title` is a method
+        return
+    for holder in (outer, *(value_of(outer, name) for name in _FIELD_HOLDERS)):
+        yield from (value for name in names if (value := value_of(holder, name)) is not None)
 
 
 def keep_titles(items: Sequence[Any], doc_ids: Sequence[str], titles: dict[str, str]) -> None:
@@ -379,16 +364,10 @@ def keep_titles(items: Sequence[Any], doc_ids: Sequence[str], titles: dict[str, 
     if len(items) != len(doc_ids):  # a document that came twice was dropped
         return
     for item, doc_id in islice(zip(items, doc_ids, strict=True), max(0, _MAX_TITLES - len(titles))):
-        document = item[0] if isinstance(item, tuple) and item else item
-        if isinstance(document, (str, int)) or doc_id in titles:
-            continue
-        with suppress(Exception):  # an attribute of the user's object may raise anything
-            holders = [document, *(field_of(document, name) for name in FIELD_HOLDERS)]
-            held = (field_of(holder, "title") for holder in holders if holder is not None)
-            # Of a text, `title` is a method.
-            titles[doc_id] = next(title for title in held if title and isinstance(title, str))[
-                :_LONGEST_TITLE
-            ]
+        found = fields_of(item, ("title",)) if doc_id not in titles else ()
+        title = next((one for one in found if one and isinstance(one, str)), None)
+        if title is not None:
+            titles[doc_id] = title[:_LONGEST_TITLE]
 
 
 def _as_row(item: Any) -> tuple[Any, ...] | None:
@@ -404,15 +383,6 @@ def _as_row(item: Any) -> tuple[Any, ...] | None:
 def _first(values: Iterable[Any]) -> Any:
     """Return the first value that is not None, None if there is none."""
     return next((value for value in values if value is not None), None)
-
-
-def _has_method(kind: type, name: str) -> bool:
-    return callable(getattr(kind, name, None))
-
-
-def _has_keys(value: object) -> bool:
-    """Say whether a value has keys, as mappings and rows of sqlite3 do."""
-    return _has_method(type(value), "keys") and hasattr(type(value), "__getitem__")
 
 
 def _is_container(value: Any) -> bool:

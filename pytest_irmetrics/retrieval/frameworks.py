@@ -8,26 +8,17 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping
-from typing import Any, NamedTuple
+from typing import Any
 
 from pytest_irmetrics.retrieval.answers import describe, type_name
 from pytest_irmetrics.retrieval.calls import RetrievalError
+from pytest_irmetrics.retrieval.responses import value_of
 
 DEPTH_NAMES = ("k", "top_k", "top_n", "limit", "size", "n", "n_results", "num_results")
 """A parameter of one of these names is given the depth."""
 _METHODS = (("invoke", "ainvoke"), ("retrieve", "aretrieve"), ("run", "run_async"))
 """The sync and the async method by which an object of LangChain, LlamaIndex and Haystack is known, in this order."""
 _LANGCHAIN = "langchain_core.retrievers"
-
-
-class Method(NamedTuple):
-    """The method of a framework's object to call."""
-
-    function: Callable[..., Any]
-    signature: inspect.Signature | None
-    is_async: bool
-    depth_advice: str
-    """A sentence: where the user sets the depth, if it cannot be an argument of the call."""
 
 
 def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
@@ -38,37 +29,31 @@ def signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
         return None
 
 
-def find_method(retriever: object, *, prefer_async: bool) -> Method | None:
-    """Return the method of a framework's object to call, None for an object of no framework.
+def find_method(
+    retriever: object, *, prefer_async: bool
+) -> tuple[Callable[..., Any], inspect.Signature | None, bool] | None:
+    """Return the method of a framework's object to call, its signature, and whether it is async; None for any other object.
 
     `prefer_async` takes the async method where there are both. Raises RetrievalError for an object that looks like a
     framework's and cannot be asked.
     """
     for names in _METHODS:
         sync, async_ = (_method(retriever, name) for name in names)
-        if sync and _attribute(_attribute(retriever, "_aget_relevant_documents"), "__module__") == _LANGCHAIN:
+        if sync and value_of(value_of(retriever, "_aget_relevant_documents"), "__module__") == _LANGCHAIN:
             async_ = None  # LangChain's own, which calls the sync one in a thread, and without params
         function = (async_ or sync) if prefer_async else (sync or async_)
         if function is not None:
             signature = signature_of(function)
             if names[0] == "run" and signature is not None:
                 signature = _by_keyword(retriever, signature)
-            return Method(function, signature, function is async_, _depth_advice(retriever))
+            return function, signature, function is async_
     return None
 
 
 def _method(value: object, name: str) -> Callable[..., Any] | None:
     """Return a method by name; None where there is none, or it cannot be had."""
-    found = _attribute(value, name)
+    found = value_of(value, name)
     return found if callable(found) else None
-
-
-def _attribute(value: object, name: str) -> Any:
-    """Return an attribute by name; None where there is none, or it raises."""
-    try:
-        return getattr(value, name, None)
-    except Exception:  # noqa: BLE001 - a __getattr__ may raise anything
-        return None
 
 
 def _by_keyword(retriever: object, signature: inspect.Signature) -> inspect.Signature:
@@ -86,10 +71,11 @@ def _by_keyword(retriever: object, signature: inspect.Signature) -> inspect.Sign
     return inspect.Signature([text, *named, *others])
 
 
-def _depth_advice(retriever: object) -> str:
+def depth_advice(retriever: object) -> str:
+    """Return a sentence that says where the depth is set of an object that is not handed one."""
     names = (*DEPTH_NAMES, "similarity_top_k")
-    own = next((name for name in names if isinstance(_attribute(retriever, name), int)), None)
-    if own is None and isinstance(_attribute(retriever, "search_kwargs"), Mapping):
+    own = next((name for name in names if isinstance(value_of(retriever, name), int)), None)
+    if own is None and isinstance(value_of(retriever, "search_kwargs"), Mapping):
         own = 'search_kwargs={"k": …}'
     how = f"set its {own}" if own else "set it where the retriever is made"
     return f"Its retriever, {type_name(retriever)}, has a depth of its own: {how}."

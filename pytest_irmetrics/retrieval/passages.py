@@ -13,15 +13,14 @@ from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.query import normalize_text
 from pytest_irmetrics.retrieval.answers import (
-    FIELD_HOLDERS,
     AnswerError,
-    RefusedError,
     describe,
-    field_of,
+    fields_of,
     keep_titles,
     read_ids,
     read_item,
 )
+from pytest_irmetrics.retrieval.responses import RefusedError
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
@@ -106,7 +105,7 @@ def _chunk_entry(document: str, own_id: str | None, taken: Collection[str], judg
 
 def _read_document(known: Collection[str], item: Any) -> tuple[str, float | None]:
     """Return the document that an item is a chunk of, and the score of an explicit pair."""
-    sources = [source for value in _fields(item, _SOURCE_NAMES) if (source := as_id(value))]
+    sources = [source for value in fields_of(item, _SOURCE_NAMES) if (source := as_id(value))]
     source = next((source for source in sources if source in known), None)
     try:
         own_id, score = read_item(item)
@@ -128,7 +127,7 @@ def _own_id(item: Any, document: str) -> str | None:
 
 def _text(rank: int, item: Any, document: str, *, required: bool) -> str | None:
     """Return an item's text from one of its usual fields, normalized if it is `required`, as that of a judged document is."""
-    values = (value() if callable(value) else value for value in _fields(item, _TEXT_NAMES))
+    values = (value() if callable(value) else value for value in fields_of(item, _TEXT_NAMES))
     text = next((value for value in values if isinstance(value, str)), None)
     if not required:
         return text
@@ -138,24 +137,6 @@ def _text(rank: int, item: Any, document: str, *, required: bool) -> str | None:
             "text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or `content`."
         )
     return normalize_text(text)
-
-
-def _fields(item: Any, names: Sequence[str]) -> Iterator[Any]:
-    """Yield the values of these fields of an item, or of the first of a pair, and then those of its parts."""
-    if isinstance(item, str):
-        return
-    outer = item[0] if isinstance(item, tuple) and item and not hasattr(item, "_fields") else item
-    for holder in (outer, *(_field(outer, name) for name in FIELD_HOLDERS)):
-        if holder is not None:
-            yield from (value for name in names if (value := _field(holder, name)) is not None)
-
-
-def _field(holder: Any, name: str) -> Any:
-    """Return a key or an attribute of this name; None where there is neither, or where it raises."""
-    try:
-        return field_of(holder, name)
-    except Exception:  # noqa: BLE001 - a property of a framework's raises where the item is of another kind
-        return None
 
 
 # Entries of rankings

@@ -13,11 +13,24 @@ from typing import Any, NamedTuple
 from pytest_irmetrics.base.wording import printable
 
 
-class Found(NamedTuple):
-    """The results in a response, best first; or why they are not to be read."""
+class RefusedError(Exception):
+    """Why an answer or an item is not read; made an AnswerError where it is known what came back."""
 
-    items: Sequence[Any] = ()
-    refused: str = ""
+
+def value_of(holder: Any, name: str) -> Any:
+    """Return a key or an attribute by its name; None where there is neither, or where it raises, as the user's may."""
+    with suppress(Exception):
+        if isinstance(holder, Mapping):
+            return holder.get(name)
+        if has_keys(holder) and name in holder.keys():  # noqa: SIM118 - the own `in` of sqlite3.Row looks at its values
+            return holder[name]
+        return getattr(holder, name, None)
+    return None
+
+
+def has_keys(value: object) -> bool:
+    """Say whether a value has keys, as mappings and rows of sqlite3 do."""
+    return callable(getattr(type(value), "keys", None)) and hasattr(type(value), "__getitem__")
 
 
 class Engine(NamedTuple):
@@ -86,23 +99,27 @@ _SIGNS_OF_A_PART = {
 """A path of a response that is not empty where results are missing (a coverage: below 100) → what to do."""
 
 
-def find_results(answer: Any) -> Found | None:
-    """Return the results in an answer that is an engine's response; None for any other answer."""
+def find_results(answer: Any) -> Sequence[Any] | None:
+    """Return the results, best first, in an engine's response; None for any other answer. Raises RefusedError for a part of them."""
     if type(answer) in {list, tuple}:
         return None
     body, wanted = _body_in_client(answer)
     for engine in _ENGINES.values():
         items = _items(body, engine)
         if items is not None:
-            refused = engine.refused or _why_refused(body, items)
-            return Found(refused=refused) if refused else Found(items)
-    return Found(refused=f"It is a response without `{wanted}`.") if wanted else None
+            if engine.refused:
+                raise RefusedError(engine.refused)
+            _require_all(body, items)
+            return items
+    if wanted:
+        raise RefusedError(f"It is a response without `{wanted}`.")
+    return None
 
 
 def _body_in_client(answer: Any) -> tuple[Any, str]:
     """Return the mapping that a client's response holds, and where its results are to be; else the answer itself."""
     for name, wanted in _CLIENT_BODIES.items() if not isinstance(answer, Mapping) else ():
-        body = getattr(answer, name, None)
+        body = value_of(answer, name)
         if isinstance(body, Mapping):
             return body, wanted
     kind = type(answer)
@@ -131,16 +148,15 @@ def _items(response: Any, engine: Engine) -> Sequence[Any] | None:
     return [dict(zip(whole, row, strict=True)) for row in zip(*whole.values(), strict=True)]
 
 
-def _why_refused(response: Any, items: Sequence[Any]) -> str:
-    """Return why a response is not to be read; empty where it holds all results."""
+def _require_all(response: Any, items: Sequence[Any]) -> None:
+    """Raise RefusedError for a response that does not hold all results."""
     for path, cure in _SIGNS_OF_A_PART.items():
         value = _at(response, path)
         if value is not None and (value < 100 if path == "@search.coverage" else value):
             shown = printable(str(value))[:60]
-            return f"`{path.replace('/', '.')}` is {shown}: it is a part of the results. {cure}"
+            raise RefusedError(f"`{path.replace('/', '.')}` is {shown}: it is a part of the results. {cure}")
     if any(str(_at(item, "id")).startswith("group:") for item in items):  # Vespa's
-        return "Its hits are in groups: return the list of hits of the group that is ranked."
-    return ""
+        raise RefusedError("Its hits are in groups: return the list of hits of the group that is ranked.")
 
 
 def _at(value: Any, path: str) -> Any:
@@ -149,7 +165,7 @@ def _at(value: Any, path: str) -> Any:
         if isinstance(value, (list, tuple)):
             value = value[0] if name == "0" and len(value) == 1 else None
         else:
-            value = value.get(name) if isinstance(value, Mapping) else getattr(value, name, None)
+            value = value_of(value, name)
     return value
 
 
@@ -163,9 +179,8 @@ def where_results_are(answer: Any) -> str:
         if isinstance(answer, Mapping):
             path = next(_paths(answer, "answer", 3), "")
         else:
-            path = next(
-                f"answer.{name}" for name in _LISTS if isinstance(getattr(answer, name, None), (list, tuple))
-            )
+            found = (name for name in _LISTS if isinstance(value_of(answer, name), (list, tuple)))
+            path = f"answer.{next(found)}"
     return f" Return {path}." if path else ""
 
 

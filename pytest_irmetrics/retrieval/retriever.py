@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.retrieval.answers import describe, type_name
 from pytest_irmetrics.retrieval.calls import Call, RetrievalError
-from pytest_irmetrics.retrieval.frameworks import DEPTH_NAMES, find_method, hint, signature_of
+from pytest_irmetrics.retrieval.frameworks import DEPTH_NAMES, depth_advice, find_method, hint, signature_of
 from pytest_irmetrics.retrieval.passages import JudgedPassages
 
 if TYPE_CHECKING:
@@ -128,8 +128,9 @@ class Retriever:
         method = find_method(retriever, prefer_async=prefer_async)
         if method is None:
             raise RetrievalError(f"The retriever is {describe(retriever)}.{hint(retriever)} {_RETRIEVERS}")
-        found = cls(method.function, None, method.signature, method.is_async)
-        return found if found.takes_depth else replace(found, depth_advice=method.depth_advice)
+        function, signature, needs_await = method
+        found = cls(function, None, signature, needs_await)
+        return found if found.takes_depth else replace(found, depth_advice=depth_advice(retriever))
 
     @property
     def takes_depth(self) -> bool:
