@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import joined
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
-from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.wording import one_sided
 from pytest_irmetrics.metrics import mean
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
@@ -146,8 +145,7 @@ def _scores_when_stored(comparison: Comparison, ids: Sequence[str], metric: Metr
     """Return queries of the stored run with the scores that they had, by the judgments that it was stored with."""
     run, now = comparison.baseline.run, comparison.full
     golden = golden_set_as_stored(run, now.golden.name, ids)
-    retrieved = replace(now.retrieved, run=run, errors={}, latencies={}, stopped="")
-    return Evaluation(golden, retrieved, (metric,), run.depth or now.depth, now.custom).scored(metric)
+    return replace(now.of_run(run), golden=golden, only=None).scored(metric)
 
 
 def _mean_with(comparison: Comparison, metric: Metric, which: str, left: Scored) -> Iterator[str]:

@@ -22,6 +22,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.analysis.degradations import DegradedRankings
     from pytest_irmetrics.gates import Verdict
+    from pytest_irmetrics.metrics import Metric
 
 
 class Selftest(NamedTuple):
@@ -57,7 +58,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> Selfte
             comparison = Comparison(_degrade(itself.now, degraded), itself.now)
             decided = decide(comparison.full, gates, comparison=comparison, against=Against(OWN_BASELINE))
             caught = [verdict for verdict in decided if verdict.failed and _key(verdict) not in failing]
-            deltas = _deltas(comparison)
+            deltas = _deltas(comparison, comparison.now.metrics)
             in_full_depth = {} if caught else _full_depth_deltas(comparison)
         except EvaluationError as error:
             raise EvaluationError(f"--ir-selftest, {degraded.name}: {error}") from error
@@ -100,10 +101,9 @@ def _key(verdict: Verdict) -> tuple[object, ...]:
     return verdict.word, verdict.metric, verdict.tag, verdict.single, own
 
 
-def _deltas(comparison: Comparison) -> dict[str, float]:
+def _deltas(comparison: Comparison, metrics: Sequence[Metric]) -> dict[str, float]:
     """Return how far each mean over the whole golden set moved."""
-    metrics = [metric for metric in comparison.now.metrics if metric.kind != "latency"]
-    changes = {metric.name: comparison.change(metric) for metric in metrics}
+    changes = {metric.name: comparison.change(metric) for metric in metrics if metric.kind != "latency"}
     return {name: change.delta for name, change in changes.items() if change.n}
 
 
@@ -111,7 +111,7 @@ def _full_depth_deltas(comparison: Comparison) -> dict[str, float]:
     """Return how far recall and NDCG moved over the rankings in full depth, whatever metrics are reported."""
     depth = comparison.depth
     names = [name if depth is None else f"{name}@{depth}" for name in ("recall", "ndcg")]
-    return _deltas(comparison.with_metrics(read_metrics(names)))
+    return _deltas(comparison, read_metrics(names))
 
 
 def _fell_most(

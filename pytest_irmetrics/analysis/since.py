@@ -71,7 +71,7 @@ def compare_since(
             for text in limits.unread
         ]
         gates = stricter(gates, limits.gates)
-    before = _scored_like(now, then.run)
+    before = now.of_run(then.run)
     report.edits = [
         *edits_of(Comparison(now, before), then.golden),
         *_depth_edit(now, then.run),
@@ -83,8 +83,8 @@ def compare_since(
     excluded = {edit.what for edit in report.edits if edit.kind == "excluded"}
     queries = [replace(q, xfail=None) if q.id in excluded else q for q in now.golden.queries.values()]
     counted = GoldenSet(queries, name=now.golden.name, relevance_level=now.golden.relevance_level)
-    today = replace(now, metrics=metrics, extra_metrics=(), golden=counted)
-    before = _scored_like(today, then.run)
+    today = replace(now, metrics=metrics, golden=counted)
+    before = today.of_run(then.run)
     comparison = Comparison(today, before)
     states = {_key(verdict): verdict.state for verdict in verdicts}
     found = [
@@ -93,7 +93,7 @@ def compare_since(
         if states.get(_key(verdict)) not in ("failed", verdict.state)
     ]
     if stored is not None and any(stored.run[i] != now.run[i] for i in stored.run if i in now.run):
-        held = _scored_like(today, stored.run).narrowed(only=frozenset(stored.run))
+        held = today.of_run(stored.run).narrowed(only=frozenset(stored.run))
         itself = Comparison(held, before)
         judged = decide(held, _comparing(gates), comparison=itself, against=Against(report.where))
         known = {_key(verdict) for verdict, *_ in found if verdict.failed}
@@ -114,12 +114,6 @@ def compare_since(
     elif report.means or report.undecided or report.edits or report.renamed_from:
         report.state = "changed"
     return report
-
-
-def _scored_like(now: Evaluation, run: Run) -> Evaluation:
-    """Return a stored run under the golden set, and by the metrics, of an evaluation."""
-    retrieved = replace(now.retrieved, run=run, errors={}, latencies={}, stopped="")
-    return replace(now, retrieved=retrieved, depth=now.depth if run.depth is None else run.depth, only=None)
 
 
 def _key(verdict: Verdict) -> tuple[object, ...]:
@@ -170,8 +164,8 @@ def _means(comparison: Comparison, now: Evaluation, then: Then, gates: Gates) ->
             "dropped": labels.change(metric, tag).baseline,
             "judgments": comparison.change(metric, tag).baseline,
             "retriever": comparison.change(metric, tag).now,
-            "excluded": _mean(kept, metric, tag),
-            "added": _mean(now, metric, tag),
+            "excluded": kept.mean_or_none(metric, tag),
+            "added": now.mean_or_none(metric, tag),
         }
         values = [value for value in steps.values() if value is not None]
         if len(values) == len(steps):
@@ -182,16 +176,6 @@ def _means(comparison: Comparison, now: Evaluation, then: Then, gates: Gates) ->
             parts = {part: delta for part, delta in deltas.items() if abs(delta) > TOLERANCE}
             if parts:
                 yield MeanSince(metric.name, tag, values[0], values[-1], parts)
-
-
-def _mean(evaluation: Evaluation, metric: Metric, tag: str | None) -> float | None:
-    """Return a mean, also of a metric that is gated no more."""
-    measured = (
-        evaluation
-        if metric in evaluation.metrics
-        else replace(evaluation, metrics=(metric,), extra_metrics=())
-    )
-    return measured.mean_or_none(metric, tag)
 
 
 # Edits

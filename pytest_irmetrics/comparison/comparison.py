@@ -122,7 +122,8 @@ class Comparison:
         )
 
     def _measure(self, metric: Metric, tag: str | None) -> MetricChange:
-        queries, weights = self.now.queries(metric, tag), self.now.weights(metric, tag)
+        queries = self.now.queries(metric, tag)
+        weights = [query.weight for query in queries]
         after = self.now.column(metric, tag)
         before: Sequence[float | None]
         if self.baseline.golden is self.now.golden:
@@ -140,10 +141,6 @@ class Comparison:
             _before=before,
             _after=after,
         )
-
-    def with_metrics(self, metrics: Sequence[Metric]) -> Comparison:
-        """Return the same two runs over the same queries, compared by other metrics."""
-        return Comparison(self.now.narrowed(metrics=metrics), self.baseline.narrowed(metrics=metrics))
 
     def run_noise(self, metric: str | Metric, tag: str | None = None) -> RunNoise | None:
         """Return how much a change of a mean varies from run to run; None where neither side asked more than once."""

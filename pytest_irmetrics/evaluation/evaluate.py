@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import math
 import re
 import warnings
 from types import MappingProxyType
@@ -40,14 +39,6 @@ _RETURN_KNOWN_IDS = (
 _NO_CUSTOM: CustomMetrics = MappingProxyType({})
 
 
-def judged_metrics(metrics: Sequence[Metric], depth: int | None) -> tuple[Metric, ...]:
-    """Return ``judged@k`` for each cut-off of some metrics: a score is only as good as the judgments behind it."""
-    ranking_metrics = {metric for metric in metrics if metric.kind == "ranking"}
-    cutoffs = {metric.cutoff or depth for metric in ranking_metrics if metric.family != "judged"}
-    judged = [Metric("judged", k) for k in sorted(cutoffs, key=lambda k: k or math.inf)]
-    return tuple([metric for metric in judged if metric not in ranking_metrics])
-
-
 def split_names(text: str) -> list[str]:
     """Split a list of metrics at white space and commas, but for those in a metric's parentheses."""
     return re.findall(r"(?:\([^)]*\)?|[^\s,(])+", text)
@@ -72,7 +63,7 @@ def evaluate_run(
     """Score a stored run; a query that it does not have scores 0. Raises MetricError for an unknown metric."""
     return Evaluation(
         golden=golden,
-        retrieved=Retrieved(run=run, errors={}, stopped="", latencies={}),
+        retrieved=Retrieved(run),
         metrics=read_metrics(metrics, custom_metrics),
         depth=depth,
         custom=custom_metrics,

@@ -14,13 +14,13 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.metrics import Metric, Scorer, mean_of_scored, parse_metric
+from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection
 
     from pytest_irmetrics.golden import GoldenSet, Query
-    from pytest_irmetrics.retrieval import Retrieved
 
 Column = Sequence[float | None]
 """The scores of one metric, a query each; None where the metric leaves the query out."""
@@ -68,8 +68,6 @@ class Evaluation:
     """The functions of the user's own metrics, by name."""
     only: frozenset[str] | None = None
     """Where set, the ids of the only queries that count (a comparison's paired ones)."""
-    extra_metrics: tuple[Metric, ...] = field(default=(), compare=False)
-    """Metrics that are scored together with ``metrics`` and can be read, but are not reported among them."""
     _queries: dict[tuple[str, str | None], list[Query]] = field(
         default_factory=dict, init=False, compare=False
     )
@@ -95,13 +93,14 @@ class Evaluation:
         return self.mean(metric)
 
     def metric(self, metric: str | Metric) -> Metric:
-        """Return the metric of this evaluation that a name, or an alias of it, stands for.
+        """Return the metric of this evaluation that a name, or an alias of it, stands for; a Metric, of any evaluation, itself.
 
         Raises MetricError for what is no metric's name, and EvaluationError for a metric that was not evaluated.
         """
-        if not isinstance(metric, Metric):
-            metric = parse_metric(metric, custom=self.custom)
-        if metric not in self.metrics and metric not in self.extra_metrics:
+        if isinstance(metric, Metric):
+            return metric
+        metric = parse_metric(metric, custom=self.custom)
+        if metric not in self.metrics:
             have = ", ".join(metric.name for metric in self.metrics)
             raise EvaluationError(
                 f"{metric.name} was not evaluated, {f'only {have}' if have else 'nor any other'}. Add it to `metrics`; "
@@ -127,11 +126,6 @@ class Evaluation:
         return [query for query in self._asked if query.xfail is not None]
 
     @cached_property
-    def by_passage(self) -> bool:
-        """Whether any query that counts is judged by passage; unjudged results were then searched for passages."""
-        return any(query.passages for query in self.counted)
-
-    @cached_property
     def tags(self) -> tuple[str, ...]:
         """The tags of the queries that count, sorted."""
         return tuple(sorted({tag for query in self.counted for tag in query.tags}))
@@ -147,10 +141,6 @@ class Evaluation:
                 for one in query.tags:
                     self._queries.setdefault((kind, one), []).append(query)
         return self._queries.get((kind, tag), [])
-
-    def weights(self, metric: str | Metric, tag: str | None = None) -> Sequence[float]:
-        """Return the weights of ``queries(metric, tag)``, in their order."""
-        return [query.weight for query in self.queries(metric, tag)]
 
     # Rankings
 
@@ -238,7 +228,7 @@ class Evaluation:
         if metric not in self._columns:
             self._require_answers()
             if metric.kind == "ranking":
-                self._columns.update(self._ranking_columns(queries))
+                self._columns.update(self._ranking_columns(metric, queries))
             else:
                 self._columns[metric] = list(map(mean_of_scored, self._repeats(metric, queries)))
         column = self._columns[metric]
@@ -247,9 +237,10 @@ class Evaluation:
         return [score for query, score in zip(queries, column, strict=True) if tag in query.tags]
 
     @pause_gc()
-    def _ranking_columns(self, queries: Sequence[Query]) -> dict[Metric, Column]:
-        """Score all ranking metrics at once: that is several times as fast as one after the other."""
-        metrics = [metric for metric in (*self.metrics, *self.extra_metrics) if metric.kind == "ranking"]
+    def _ranking_columns(self, metric: Metric, queries: Sequence[Query]) -> dict[Metric, Column]:
+        """Score a metric and all that are reported at once: that is several times as fast as one after the other."""
+        wanted = [one for one in dict.fromkeys((*self.metrics, metric)) if one.kind == "ranking"]
+        metrics = [one for one in wanted if one not in self._columns]
         row_of, rankings_of = Scorer(metrics, relevance_level=self.golden.relevance_level).row, self.rankings
         rows = []
         for query in queries:
@@ -308,7 +299,8 @@ class Evaluation:
         metric = self.metric(metric)
         if metric.kind == "latency":
             return self._percentile(metric, tag)
-        found = mean_of_scored(self.column(metric, tag), self.weights(metric, tag))
+        weights = [query.weight for query in self.queries(metric, tag)]
+        found = mean_of_scored(self.column(metric, tag), weights)
         if found is not None:
             return found
         if tag is not None and tag not in self.golden.tags:
@@ -336,7 +328,11 @@ class Evaluation:
             raise NoQueryError(f"{metric.name} needs a retriever to time; a stored run has no latencies.")
         return times[max(0, math.ceil(_PERCENTILES[metric.family] * len(times)) - 1)]
 
-    # Other evaluations of the same run
+    # Other evaluations
+
+    def of_run(self, run: Run) -> Evaluation:
+        """Return the evaluation of a stored run over the same queries, by the same metrics."""
+        return replace(self, retrieved=Retrieved(run), depth=self.depth if run.depth is None else run.depth)
 
     def narrowed(
         self,
@@ -344,7 +340,6 @@ class Evaluation:
         only: Collection[str] | None = None,
         depth: int | None = None,
         golden: GoldenSet | None = None,
-        metrics: Sequence[Metric] | None = None,
     ) -> Evaluation:
         """Return the same run's evaluation over some of the queries, cut at a depth, or under other labels."""
         narrow = replace(
@@ -352,9 +347,7 @@ class Evaluation:
             golden=self.golden if golden is None else golden,
             depth=min((d for d in (self.depth, depth) if d is not None), default=None),
             only=self.only if only is None else frozenset(only),
-            metrics=self.metrics if metrics is None else tuple(metrics),
-            extra_metrics=self.extra_metrics if metrics is None else (),
         )
-        unchanged = metrics is None and narrow.golden is self.golden and narrow.depth == self.depth
+        unchanged = narrow.golden is self.golden and narrow.depth == self.depth
         # Its scores are computed already.
         return self if unchanged and narrow._asked == self._asked else narrow  # noqa: SLF001 - of the same class

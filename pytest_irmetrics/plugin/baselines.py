@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -41,12 +40,6 @@ class StoredRun(NamedTuple):
     run: Run
     against: Against
     """What messages call it."""
-
-    def evaluated_like(self, now: Evaluation) -> Evaluation:
-        """Score it over the queries, and by the metrics, of an evaluation."""
-        retrieved = replace(now.retrieved, run=self.run, errors={}, latencies={}, stopped="")
-        depth = now.depth if self.run.depth is None else self.run.depth
-        return replace(now, retrieved=retrieved, depth=depth)
 
 
 def read_stored_run(item: GatedItem, golden: GoldenSet, against: Any, notes: list[Note]) -> StoredRun | None:

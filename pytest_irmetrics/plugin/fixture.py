@@ -23,7 +23,6 @@ from pytest_irmetrics.plugin.marks import MarkError
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport, Note
 from pytest_irmetrics.reports.texts import row_name
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
-from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
@@ -34,6 +33,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.plugin.item import GatedItem
     from pytest_irmetrics.reports.since import SinceReport
+    from pytest_irmetrics.run import Run
 
     Ask = Callable[[Sequence[Query], Any, RetrievalOptions], Awaitable[Retrieved]]
     """`aretrieve`, or `retrieve` in its clothes."""
@@ -197,7 +197,7 @@ class IRMetrics:
     def _gate(self, now: Evaluation, stored: StoredRun | None, then: Then | SinceReport | None) -> Evaluation:
         """Decide the test's gates; `stored` is the run to compare with, `then` what --ir-since found. Fails where one fails."""
         item, settings = self._item, self._item.settings
-        baseline = None if stored is None or now.errors else stored.evaluated_like(now)
+        baseline = None if stored is None or now.errors else now.of_run(stored.run)
         comparison = None if baseline is None else Comparison(now, baseline)
         against = Against() if stored is None or comparison is None else stored.against
         gates = item.gates(now.golden, regression=comparison is not None)
@@ -237,8 +237,8 @@ class IRMetrics:
         if stored is None:  # a missing baseline has raised RunError
             pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
         item = self._item
-        unasked = Retrieved(Run({}), {}, stopped="", latencies={})
-        baseline = stored.evaluated_like(item.evaluation(golden, item.metrics(golden), unasked))
+        unasked = item.evaluation(golden, item.metrics(golden), Retrieved(stored.run))
+        baseline = unasked.of_run(stored.run)
         tested = run_selftest(baseline, item.gates(golden, regression=True), stored.against)
         name, notes = stored.against.name, [*self._notes, *tested.notes]
         result = ItemResult(

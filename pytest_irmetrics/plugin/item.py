@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from pytest_irmetrics.base.escape import escape_terminal
-from pytest_irmetrics.evaluation import Evaluation, judged_metrics, read_metrics, require_depth
+from pytest_irmetrics.evaluation import Evaluation, read_metrics, require_depth
 from pytest_irmetrics.gates import gated_by_default, rates_rankings
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin.marks import (
@@ -198,8 +198,7 @@ class GatedItem:
         """Evaluate what a retriever answered to this item's `queries`."""
         settings = self.settings
         only = frozenset(query.id for query in self.queries(golden)) if settings.only_queries else None
-        judged = judged_metrics(metrics, self.depth)
-        return Evaluation(golden, retrieved, metrics, self.depth, settings.custom_metrics, only, judged)
+        return Evaluation(golden, retrieved, metrics, self.depth, settings.custom_metrics, only)
 
     def gates(self, golden: GoldenSet, *, regression: bool) -> Gates:
         """Return the gates of this item, with `regression` the default `max_drop` too.

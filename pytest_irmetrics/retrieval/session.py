@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.retrieval.calls import PendingAnswer, RetrievalError, answer_to, call_retriever
@@ -28,11 +28,11 @@ class Retrieved:
 
     run: Run
     """The queries that were answered each time, in the order given."""
-    errors: Mapping[str, str]
+    errors: Mapping[str, str] = field(default_factory=dict)
     """Query id → what went wrong, in the order given."""
-    stopped: str
+    stopped: str = ""
     """Why some queries have neither an answer nor an error; empty where all were asked."""
-    latencies: Mapping[str, tuple[float, ...]]
+    latencies: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Query id → milliseconds, one number for each repeat; of a batch, each query's share. Empty for a stored run."""
     depth_advice: str | None = None
     """Why no more came back, or where the depth is set of a retriever that was not handed one, a sentence."""
