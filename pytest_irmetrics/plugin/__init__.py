@@ -154,17 +154,16 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     problem = item.stash.get(_problem_key, None)
     if problem is not None:
         _fail_unasked(problem)
+    raised = None
     try:
-        result = yield
-    except BaseException as raised:
-        irmetrics = item.stash.get(_irmetrics_key, None)
+        return (yield)
+    except BaseException as error:
+        raised = error
+        raise
+    finally:
+        irmetrics = item.stash.get(_irmetrics_key, None)  # the body itself may have requested it
         if irmetrics is not None:
             irmetrics.end_body(raised)
-        raise
-    irmetrics = item.stash.get(_irmetrics_key, None)  # the body itself may have requested it
-    if irmetrics is not None:
-        irmetrics.end_body()
-    return result
 
 
 def _fail_unasked(problem: str) -> NoReturn:

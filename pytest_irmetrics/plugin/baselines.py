@@ -53,12 +53,10 @@ def read_stored_run(item: GatedItem, golden: GoldenSet, against: Any, notes: lis
         return _read_own_baseline(item, notes)
     if isinstance(against, Run):
         name, file, run = "the other run", "", against
-        _require_queries(run, "The run given as `against`", _OTHER_QUERIES)
     elif isinstance(against, (str, os.PathLike)):
         path = Path(item.node.path).parent / against
         name = file = item.session.shown(path)
         run = Run.load(path, shown=name)
-        _require_queries(run, f"{name}:1: this run", _OTHER_QUERIES)
     else:
         try:
             Retriever.of(against)
@@ -67,6 +65,8 @@ def read_stored_run(item: GatedItem, golden: GoldenSet, against: Any, notes: lis
                 f"`against` takes a retriever, a Run or a path (of an Evaluation, its run). {error}"
             ) from None
         return None
+    what = f"{file}:1: this run" if file else "The run given as `against`"
+    _require_queries(run, what, "Give one that answers the queries of this golden set.")
     # Where it does not say of which golden set it is, its answers to others' queries are no queries that are gone.
     own = {query_id: run.answers[query_id] for query_id in golden.queries if query_id in run}
     if run.golden_set is None and own:  # a run of none of these queries fails in the gates
@@ -105,9 +105,6 @@ def _read_own_baseline(item: GatedItem, notes: list[Note]) -> StoredRun | None:
         said = "Nothing was compared with the baseline that is there, and only a pass replaces it."
         notes.append(Note("normal", f"{said} {error}"))
         return None
-
-
-_OTHER_QUERIES = "Give one that answers the queries of this golden set."
 
 
 def _require_queries(run: Run, what: str, cure: str) -> None:

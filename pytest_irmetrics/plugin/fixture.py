@@ -269,11 +269,13 @@ class IRMetrics:
             from pytest_irmetrics.reports.document import failure  # noqa: PLC0415 - a test that passes has no use for it
             from pytest_irmetrics.reports.text import lines  # noqa: PLC0415 - as above
 
-            above = [*item.screen.wrapped(lead), ""] if lead else []
-            shown = [line.text for line in lines(failure(report), item.screen, item.verbosity, spaced=True)]
+            above = [*item.session.screen.wrapped(lead), ""] if lead else []
+            shown = [
+                line.text for line in lines(failure(report), item.session.screen, item.verbosity, spaced=True)
+            ]
             headline = lead or next(gate.text for gate in report.gates if gate.state == "failed")
             (self._fail_check if result.checked else fail)(
-                "\n".join([*above, *shown]), item.screen.line(headline)
+                "\n".join([*above, *shown]), item.session.screen.line(headline)
             )
         return now
 

@@ -18,7 +18,6 @@ from pytest_irmetrics.plugin.marks import (
     MarkError,
     marked_thresholds,
     name_in_file,
-    nearest_marks,
     unknown_query,
 )
 from pytest_irmetrics.retrieval import RetrievalOptions
@@ -28,7 +27,6 @@ from pytest_irmetrics.thresholds import BY_DEFAULT, Gates, Threshold, resolve
 if TYPE_CHECKING:
     from collections.abc import Sequence
 
-    from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.plugin.config import RunConfig
@@ -66,6 +64,8 @@ class GatedItem:
         """What `ir_golden` gives it."""
         self.settings: RunConfig = session.settings
         self.fixtures = fixtures
+        self.verbosity: int = self.node.config.getoption("verbose", 0)
+        """How often `-v` was given."""
         self.returned_titles: dict[str, str] = {}
         """Id → the title of the document that came back."""
         self.baseline_read: str | None = None
@@ -91,16 +91,10 @@ class GatedItem:
             if self.parameter.path is None:
                 raise MarkError(self.parameter.problem or "")
             return self.session.golden_set(self.parameter.path)
-        if nearest_marks(self.node, "ir_golden"):
-            raise MarkError(
-                "ir_golden gives a golden set to tests that can be parametrized and that name the fixture "
-                "irmetrics, or one that uses it, among their arguments: not to a method of unittest.TestCase, nor "
-                "through request.getfixturevalue. Write such a test, or pass the golden set: "
-                'irmetrics.check(golden="golden/faq.yaml").'
-            )
         raise MarkError(
             'This test has no golden set. Mark it @pytest.mark.ir_golden("golden/*.yaml"), or pass one: '
-            'irmetrics.check(golden="golden/faq.yaml").'
+            'irmetrics.check(golden="golden/faq.yaml"), which a method of unittest.TestCase, or a test that gets the '
+            "fixture by request.getfixturevalue, has to do: such a test is not parametrized."
         )
 
     def golden_name(self, golden: GoldenSet) -> str:
@@ -248,14 +242,3 @@ class GatedItem:
         given += ["-c", str(file)] if file else []
         overrides = [one for one in option("override_ini", None) or () if one.startswith("ir_")]
         return [*given, *(word for override in overrides for word in ("-o", override))]
-
-    @property
-    def verbosity(self) -> int:
-        """How often `-v` was given."""
-        verbosity: int = self.node.config.getoption("verbose", 0)
-        return verbosity
-
-    @property
-    def screen(self) -> Screen:
-        """The width and encoding that a failure message is written for."""
-        return self.session.screen

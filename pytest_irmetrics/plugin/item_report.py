@@ -46,7 +46,10 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
     name = item.golden_name(golden)
     report = result.report(item.node.nodeid, name, everything=everything, judge=judge)
     report.only_queries = bool(settings.only_queries)
-    report.unbound = item.session.unbound(golden) if result.checked else []
+    tagged = [limit for limit in settings.thresholds if limit.tag is not None and result.checked]
+    report.unbound = [
+        f"{limit.metric.name} [{limit.tag}]" for limit in tagged if limit.tag not in golden.tags
+    ]
     report.look = item.command(*(["--ir-baseline"] if own else []))
     report.accept = item.command("--ir-baseline-update") if own and result.acceptable else None
     _add_titles(report, item, golden)
@@ -94,7 +97,6 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
     report.run = text if reports else None
     if not updates:
         return
-    report.baseline_file = relative_path(item.baseline_file, item.node.config.rootpath)
     report.baseline_read = item.baseline_read
     report.baseline_text = text
     if settings.only_queries and result.comparison is not None:

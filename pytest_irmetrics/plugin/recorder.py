@@ -98,9 +98,8 @@ class Recorder:
         if report.nodeid not in self._attempts:
             if not crashed and not hasattr(report, self._attribute):
                 return
-            file, _, name = (
-                report.location
-            )  # not of the node id, to which pytest-xdist's loadgroup adds a group
+            # Not of the node id, to which pytest-xdist's loadgroup adds a group.
+            file, _, name = report.location
             path = Path(os.path.normpath(self._config.rootpath / file))
             self._attempts[report.nodeid] = _Attempt(baseline_path(path, name, self._settings.baseline_dir))
         attempt = self._attempts[report.nodeid]
@@ -119,16 +118,15 @@ class Recorder:
     def _store(self, attempt: _Attempt) -> None:
         """Write an attempt's baseline as soon as it has run, so that a run that is killed keeps it."""
         found = attempt.item_report
-        if found is None or found.baseline_text is None or found.baseline_file is None:
-            return
-        if attempt.outcome != "passed":
+        if found is None or found.baseline_text is None or attempt.outcome != "passed":
             return  # the baseline that is there stays
         from pytest_irmetrics.run.baseline import write_baseline  # noqa: PLC0415 - only an updating run pays for it
 
-        path = self._config.rootpath / found.baseline_file
-        shown = shown_path(self._config, path)
+        shown = shown_path(self._config, attempt.baseline)
         try:
-            changed = write_baseline(path, found.baseline_text, shown=shown, read=found.baseline_read)
+            changed = write_baseline(
+                attempt.baseline, found.baseline_text, shown=shown, read=found.baseline_read
+            )
         except IRMetricsError as error:
             self._problems.append(str(error))
         else:

@@ -13,8 +13,6 @@ from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import pytest
-
 from pytest_irmetrics.base.files import path_below
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.base.wording import printable
@@ -32,6 +30,8 @@ from pytest_irmetrics.run.baseline import baseline_path, baselines_of_test
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
+
+    import pytest
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -64,14 +64,6 @@ class GatingSession:
     def shown(self, path: Path) -> str:
         """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""
         return shown_path(self.config, path)
-
-    def unbound(self, golden: GoldenSet) -> list[str]:
-        """Return ``metric [tag]`` of the limits of ir_thresholds whose tag no query of a golden set carries."""
-        return [
-            f"{threshold.metric.name} [{threshold.tag}]"
-            for threshold in self.settings.thresholds
-            if threshold.tag is not None and threshold.tag not in golden.tags
-        ]
 
     def parametrize(self, metafunc: pytest.Metafunc) -> None:
         """Make one test item for each golden set of a test; also for a single one, so that names never change."""
@@ -114,11 +106,10 @@ def find_problems(session: GatingSession, items: Sequence[pytest.Item]) -> Itera
     if whole and settings.gates and not settings.update:
         yield from _with_orphans(users, settings.baseline_dir, session.shown)
     for item in items:
-        problem = _misspelt_mark(item, registered) or _unbound_mark(item)
+        problem = _misspelt_mark(item, registered) or _golden_on_parameter(item)
         if problem is not None:
             yield item, problem
-    if whole:
-        yield from _under_unbound_marks(items)
+    yield from _under_unbound_marks(items, whole=whole)
 
 
 def collects_whole_files(config: pytest.Config) -> bool:
@@ -192,11 +183,7 @@ def _misspelt_mark(item: pytest.Item, registered: set[str]) -> str | None:
     return None
 
 
-def _unbound_mark(item: pytest.Item) -> str | None:
-    """Word which mark of an item means nothing where it stands."""
-    own = [mark.name for mark in item.own_markers if mark.name in _MARKS]
-    if own and not requests_irmetrics(item):
-        return f"{own[0]} binds to nothing: this test does not request the fixture irmetrics."
+def _golden_on_parameter(item: pytest.Item) -> str | None:
     if any(mark.name == "ir_golden" for mark in parameter_marks(item)):
         return (
             "ir_golden on a parameter binds to nothing: it makes parameters itself, of a function, class or "
@@ -205,19 +192,16 @@ def _unbound_mark(item: pytest.Item) -> str | None:
     return None
 
 
-def _under_unbound_marks(items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
-    """Yield the first item of each class and module whose marks no test uses."""
+def _under_unbound_marks(items: Iterable[pytest.Item], *, whole: bool) -> Iterator[tuple[pytest.Item, str]]:
+    """Yield each test, and the first one of each class and module of `whole` files, whose marks no test uses."""
     first: dict[Any, pytest.Item] = {}
     used: set[Any] = set()
     for item in items:
-        for node in item.listchain()[:-1]:
-            if isinstance(node, (pytest.Class, pytest.Module)) and node.own_markers:
+        for node in item.listchain() if whole else [item]:
+            if any(mark.name in _MARKS for mark in node.own_markers):
                 first.setdefault(node, item)
-                if requests_irmetrics(item):
-                    used.add(node)
+                used |= {node} if requests_irmetrics(item) else set()
     for node, item in first.items():
-        if node not in used and any(mark.name in _MARKS for mark in node.own_markers):
-            yield (
-                item,
-                f"The marks on {node.name} bind to nothing: no test in it requests the fixture irmetrics.",
-            )
+        if node not in used:
+            text = "bind to nothing: no test there requests the fixture irmetrics."
+            yield item, f"The marks on {node.name} {text}"

@@ -250,9 +250,8 @@ class ItemReport:
     In the order of every output: those with an error, what explains the failure best, the largest falls, the lowest scores."""
     run: str | None = None
     """The run as JSON text, for report files."""
-    baseline_file: str | None = None
-    """Where to store the baseline, relative to the root directory; set in an updating run."""
     baseline_text: str | None = None
+    """The baseline to store, as JSON text; set in an updating run."""
     baseline_read: str | None = None
     """The digest of the baseline's file as it was read, where it was."""
 
