@@ -8,8 +8,6 @@ import unicodedata
 
 import pytest
 
-from tests.expected import assert_as_expected
-
 GOLDEN = """
     queries:
       - {id: "召回率 查询 质量", query: "质量 召回率 👍 e\u0301", relevant: "中文-42", tags: ["质量e\u0301"]}
@@ -74,7 +72,15 @@ def test_a_stream_of_ascii_gets_ascii(worse, monkeypatch):
     monkeypatch.setenv("PYTHONUTF8", "0")
     text = shown(worse.run_apart("--ir-baseline"))
     assert text.isascii()
-    assert_as_expected("screens/ascii.txt", text)
+    for piece in (
+        "!>=0.5 !drop<=auto",
+        "rank 1 -> gone",
+        "  -0.8333 ",
+        "reset the password",
+        r"\u4e2d\u6587-42",
+        r"\u7387...",
+    ):
+        assert piece in text
 
 
 SPANS = {"a`": "`` a` ``", "`b": "`` `b ``", "c``d|": r"```c``d\|```", " g ": "`  g  `", r"h\|i": "<code>h"}

@@ -281,7 +281,7 @@ def test_the_history_of_a_baseline_is_as_expected(project, monkeypatch, capsys):
     monkeypatch.chdir(project.path)
     monkeypatch.setenv("COLUMNS", "100")
     capsys.readouterr()
-    assert main(["history", "--since", "v1", "--html", "history.html"]) in (0, 1)
+    assert main(["history", "--metrics", "mrr,ndcg@10", "--since", "v1", "--html", "history.html"]) in (0, 1)
     text = capsys.readouterr().out
     page = re.sub(
         r"(?s)<style>.*?</style>|sha256-[^']*",
