@@ -11,6 +11,7 @@ import math
 import os
 import random
 import shutil
+import sys
 from functools import cache
 from typing import NamedTuple
 
@@ -180,6 +181,10 @@ def by_ir_measures(some, measure):
     return {found.query_id: found.value for found in ir_measures.iter_calc(measures, qrels(some), runs)}
 
 
+@pytest.mark.skipif(
+    sys.version_info >= (3, 14),
+    reason="ir_measures reads names of measures through ast.Num, which Python 3.14 lacks",
+)
 @pytest.mark.parametrize(
     ("name", "measure", "within"),
     [

@@ -145,9 +145,11 @@ def test_a_document_that_is_indexed_like_a_mapping_and_the_body_of_a_response_ar
     def indexed(query):
         return [Document()["source"]]
 
+    body = io.BytesIO(b'{"error":\n  "no such index [docs]"}' + b" " * 10_000)
+    not_found = urllib.error.HTTPError("http://h/docs", 404, "Not Found", {}, body)
+
     def refused(query):
-        body = io.BytesIO(b'{"error":\n  "no such index [docs]"}' + b" " * 10_000)
-        raise urllib.error.HTTPError("http://h/docs", 404, "Not Found", {}, body)
+        raise not_found
 
     def refused_by_a_client(query):
         error = ValueError("404 Client Error")
@@ -156,6 +158,7 @@ def test_a_document_that_is_indexed_like_a_mapping_and_the_body_of_a_response_ar
 
     assert "Its fields are attributes: `doc.id`, `doc.metadata" in outcome(ask(indexed))
     assert 'It answered: {"error": "no such index [docs]"}' in outcome(ask(refused))
+    not_found.close()
     told = outcome(ask(refused_by_a_client))
     assert "It answered: no such index [docs]no such" in told
     assert len(told) < 600
