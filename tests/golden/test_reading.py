@@ -370,7 +370,7 @@ def test_the_parser_in_python_reads_the_same(capsys):
     )
     arguments = ["check", "--json", "a.yaml", "b.yaml", "c.yaml", "d.yaml"]
     out, _ = cli(capsys, *arguments)
-    code = "import sys, yaml; del yaml.CBaseLoader; from pytest_irmetrics.cli import main; sys.exit(main(sys.argv[1:]))"
+    code = "import sys, yaml; vars(yaml).pop('CBaseLoader', None); from pytest_irmetrics.cli import main; sys.exit(main(sys.argv[1:]))"
     found = subprocess.run(
         [sys.executable, "-c", code, *arguments], capture_output=True, text=True, check=True
     )
