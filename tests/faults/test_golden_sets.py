@@ -23,9 +23,7 @@ from tests.reached import often, reached
 
 SECTIONS = yaml.safe_load(Path(__file__).with_suffix("").with_name("golden_sets.yaml").read_text("utf-8"))
 ROWS = [(name, text, expected) for name, section in SECTIONS.items() for text, *expected in section["rows"]]
-WITHOUT_LIBYAML = (
-    "import sys, yaml; vars(yaml).pop('CBaseLoader', None); from pytest_irmetrics.cli import main; main(sys.argv[1:])"
-)
+WITHOUT_LIBYAML = "import sys, yaml; vars(yaml).pop('CBaseLoader', None); from pytest_irmetrics.cli import main; main(sys.argv[1:])"
 QUERY = "queries:\n- {query: a, relevant: b}\n"
 
 
