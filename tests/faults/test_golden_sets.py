@@ -229,11 +229,17 @@ def test_what_only_looks_like_a_conflict_marker_is_text():
         ("huge.yaml", "larger than 100 MB"),
         ("huge.jsonl", "larger than 500 MB"),
         ("huge.csv", "larger than 1 GB"),
+        ("file", "this has no suffix"),
+        (
+            "golden.xlsx",
+            "A golden set is a file with .yaml, .yml, .jsonl, .csv, .tsv, .qrels, and this has '.xlsx'",
+        ),
     ],
     ids=lambda value: value[:20],
 )
 def test_paths_that_cannot_be_read(capsys, folder, name, words):
     (folder / "file").touch()
+    (folder / "golden.xlsx").touch()
     (folder / "folder").mkdir()
     (folder / "folder.yaml").mkdir()
     (folder / "loop.yaml").symlink_to("loop.yaml")
