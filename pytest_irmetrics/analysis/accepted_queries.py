@@ -54,7 +54,7 @@ def accept_queries(comparison: Comparison, asked: Run, metric: Metric | None) ->
     """
     stored = comparison.baseline.run
     run = with_answers(stored, asked.answers)
-    named = [_accepted_text(comparison, stored, asked, query_id, metric) for query_id in asked.answers]
+    named = [_with_scores(comparison, query_id, metric) for query_id in asked.answers]
     others = len(stored) - sum(query_id in stored for query_id in asked.answers)
     text = f"This accepts {listed(named, _MAX_NAMED)}"
     if others:
@@ -65,22 +65,9 @@ def accept_queries(comparison: Comparison, asked: Run, metric: Metric | None) ->
     return AcceptedQueries(run, tuple(notes))
 
 
-def _accepted_text(
-    comparison: Comparison, stored: Run, asked: Run, query_id: str, metric: Metric | None
-) -> str:
-    """Name one accepted query with its score before and now, or why it has none to compare with."""
-    if query_id not in stored:
-        return f"{query_id} (new)"
-    if query_id in comparison.reworded:
-        return f"{query_id} (reworded)"
-    if query_id in comparison.passages_edited:
-        return f"{query_id} (with other passages)"
-    before, now = stored.answers[query_id], asked.answers[query_id]
-    if before.rankings == now.rankings:
-        return f"{query_id} ({'unchanged' if before == now else 'judgments, weight or tags alone'})"
-    if metric is None:
+def _with_scores(comparison: Comparison, query_id: str, metric: Metric | None) -> str:
+    """Name one accepted query with its score before and now, where it has any to compare with."""
+    if metric is None or not comparison.has(query_id):
         return query_id
     scores = [side.score(metric, query_id) for side in (comparison.baseline, comparison.now)]
-    if None in scores:
-        return query_id
-    return f"{query_id} ({metric.name} {change_text(*scores)})"
+    return query_id if None in scores else f"{query_id} ({metric.name} {change_text(*scores)})"

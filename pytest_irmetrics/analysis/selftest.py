@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -49,7 +50,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> Selfte
     gates = Gates(gate for gate in gates if gate.metric.kind != "latency" and gate.word != "min_gain")
     itself = Comparison(baseline, baseline)
     verdicts = decide(itself.now, gates, comparison=itself, against=against)
-    failing = {_key(verdict) for verdict in verdicts if verdict.failed}
+    failing = {verdict.key for verdict in verdicts if verdict.failed}
     tried: list[Degradation] = []
     advice: dict[tuple[str, str], str] = {}
     """What to advise, once for each kind of degradation and metric."""
@@ -57,7 +58,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> Selfte
         try:
             comparison = Comparison(_degrade(itself.now, degraded), itself.now)
             decided = decide(comparison.full, gates, comparison=comparison, against=Against(OWN_BASELINE))
-            caught = [verdict for verdict in decided if verdict.failed and _key(verdict) not in failing]
+            caught = [verdict for verdict in decided if verdict.failed and verdict.key not in failing]
             deltas = _deltas(comparison, comparison.now.metrics)
             in_full_depth = {} if caught else _full_depth_deltas(comparison)
         except EvaluationError as error:
@@ -95,12 +96,6 @@ def _degrade(intact: Evaluation, degraded: DegradedRankings) -> Evaluation:
     return replace(intact, retrieved=replace(intact.retrieved, run=run))
 
 
-def _key(verdict: Verdict) -> tuple[object, ...]:
-    """Return what identifies a gate in two runs of the same gates."""
-    own = verdict.queries if verdict.single else ()
-    return verdict.word, verdict.metric, verdict.tag, verdict.single, own
-
-
 def _deltas(comparison: Comparison, metrics: Sequence[Metric]) -> dict[str, float]:
     """Return how far each mean over the whole golden set moved."""
     changes = {metric.name: comparison.change(metric) for metric in metrics if metric.kind != "latency"}
@@ -131,18 +126,16 @@ def _fell_most(
 
 def _labels(verdicts: Sequence[Verdict]) -> list[str]:
     """Name gates as ``metric word [tag]``; of the gates on single queries only say how many failed."""
-    labels: dict[str, None] = {}
-    own: dict[str, int] = {}
+    labels: Counter[tuple[str, bool]] = Counter()
     for verdict in verdicts:
-        label = verdict.word
-        if verdict.metric is not None and verdict.metric.name != verdict.word:
-            label = f"{verdict.metric.name} {verdict.word}"
-        if verdict.single:
-            own[label] = own.get(label, 0) + 1
-        else:
-            labels[label if verdict.tag is None else f"{label} [{verdict.tag}]"] = None
-    single = [f"{label} of {plural(many, 'single query', 'single queries')}" for label, many in own.items()]
-    return [*labels, *single]
+        named = verdict.metric is not None and verdict.metric.name != verdict.word
+        label = f"{verdict.metric} {verdict.word}" if named else verdict.word
+        tagged = label if verdict.tag is None else f"{label} [{verdict.tag}]"
+        labels[label if verdict.single else tagged, verdict.single] += 1
+    return [
+        f"{label} of {plural(count, 'single query', 'single queries')}" if single else label
+        for (label, single), count in labels.items()
+    ]
 
 
 def _on_the_run(comparison: Comparison, against: str) -> Iterator[str]:

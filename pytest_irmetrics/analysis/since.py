@@ -17,7 +17,7 @@ from pytest_irmetrics.reports.since import AcceptedSince, Edit, MeanSince, Since
 from pytest_irmetrics.thresholds import COMPARING_WORDS, Gates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates import Verdict
@@ -59,53 +59,57 @@ def compare_since(
     `verdicts` are today's.
     """
     report = SinceReport(then.ref, then.commit, "unchanged", then.file, then.renamed_from, why=then.why)
+    before = now.of_run(then.run)
+    report.edits += [*edits_of(Comparison(now, before), then.golden), *_depth_edit(now, then.run)]
     limits = read_limits(then.run, now.custom, _ORIGIN)
+    judging = [gates]
     if limits is not None:
         edits = limit_edits(limits.gates, gates, now.golden.queries, then.run.means)
         report.edits += [Edit("limit", edit.text, weaker=edit.holds == "less") for edit in edits]
         report.edits += [Edit("limit", text, text, None, weaker=True) for text in limits.unread]
+        lost = f"judged it at {report.where}, and cannot be computed."
         report.accepted += [
-            AcceptedSince(
-                f"{text} judged it at {report.where}, and cannot be computed.", "", None, None, "limits"
-            )
-            for text in limits.unread
+            AcceptedSince(f"{text} {lost}", "", None, None, "limits") for text in limits.unread
         ]
+        judging.append(limits.gates)
         gates = stricter(gates, limits.gates)
-    before = now.of_run(then.run)
-    report.edits = [
-        *edits_of(Comparison(now, before), then.golden),
-        *_depth_edit(now, then.run),
-        *report.edits,
-    ]
+    gated = dict.fromkeys(mean for one in judging for mean in one.slices)
+    metrics = dict.fromkeys([*now.metrics, *(metric for one in judging for metric in one.metrics)])
+    now = replace(now, metrics=tuple(metrics))
 
-    metrics = tuple(dict.fromkeys([*now.metrics, *gates.metrics, *(gates.also or Gates()).metrics]))
     # A query that this branch excludes is judged all the same.
     excluded = {edit.what for edit in report.edits if edit.kind == "excluded"}
     queries = [replace(q, xfail=None) if q.id in excluded else q for q in now.golden.queries.values()]
     counted = GoldenSet(queries, name=now.golden.name, relevance_level=now.golden.relevance_level)
-    today = replace(now, metrics=metrics, golden=counted)
+    today = replace(now, golden=counted)
     before = today.of_run(then.run)
-    comparison = Comparison(today, before)
-    states = {_key(verdict): verdict.state for verdict in verdicts}
+    comparison, against = Comparison(today, before), Against(report.where)
+    states = {verdict.key: verdict.state for verdict in verdicts}
     found = [
         (verdict, comparison, verdict.text)
-        for verdict in decide(today, gates, comparison=comparison, against=Against(report.where))
-        if states.get(_key(verdict)) not in ("failed", verdict.state)
+        for verdict in decide(today, gates, comparison=comparison, against=against)
+        if verdict.word in _ABOUT_FALLS and states.get(verdict.key) not in ("failed", verdict.state)
     ]
     if stored is not None and any(stored.run[i] != now.run[i] for i in stored.run if i in now.run):
         held = today.of_run(stored.run).narrowed(only=frozenset(stored.run))
         itself = Comparison(held, before)
-        judged = decide(held, _comparing(gates), comparison=itself, against=Against(report.where))
-        known = {_key(verdict) for verdict, *_ in found if verdict.failed}
-        found += [(v, itself, f"The stored baseline: {v.text}") for v in judged if _key(v) not in known]
+        known = {verdict.key for verdict, *_ in found if verdict.failed}
+        found += [
+            (verdict, itself, f"The stored baseline: {verdict.text}")
+            for verdict in decide(held, gates, comparison=itself, against=against)
+            if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in known
+        ]
     for verdict, compared, text in found:
+        metric = verdict.metric
         if verdict.state == "undecided":
             report.undecided.append(text)
-        elif verdict.failed and verdict.word in _ABOUT_FALLS:
-            report.accepted.append(_accepted(verdict, text))
-            if verdict.metric is not None and verdict.word == "max_drop":
-                report.pays += _pays(compared, verdict.metric, verdict.tag)
-    report.means += _means(comparison, now, then, gates)
+        elif verdict.failed:
+            name = None if metric is None else metric.name
+            why = "limits" if verdict.origin == _ORIGIN else "baseline"
+            report.accepted.append(AcceptedSince(text, verdict.word, name, verdict.tag, why))
+            if metric is not None and verdict.word == "max_drop":
+                report.pays += _pays(compared, metric, verdict.tag)
+    report.means += _means(comparison, now, then.run, gated)
     if report.means and not report.accepted:
         first = report.means[0]
         report.pays += _pays(comparison, comparison.now.metric(first.metric), first.tag)
@@ -114,23 +118,6 @@ def compare_since(
     elif report.means or report.undecided or report.edits or report.renamed_from:
         report.state = "changed"
     return report
-
-
-def _key(verdict: Verdict) -> tuple[object, ...]:
-    return verdict.metric, verdict.tag, verdict.word, verdict.single and verdict.queries
-
-
-def _comparing(gates: Gates) -> Gates:
-    """Return those of some gates that compare two runs: the others are about today's."""
-    also = None if gates.also is None else _comparing(gates.also)
-    words = (*COMPARING_WORDS, "significance")
-    return Gates([gate for gate in gates if gate.word in words], own=gates.own, also=also)
-
-
-def _accepted(verdict: Verdict, text: str) -> AcceptedSince:
-    metric = None if verdict.metric is None else verdict.metric.name
-    why = "limits" if verdict.origin == _ORIGIN else "baseline"
-    return AcceptedSince(text, verdict.word, metric, verdict.tag, why)
 
 
 def _pays(comparison: Comparison, metric: Metric, tag: str | None) -> Iterator[str]:
@@ -146,17 +133,15 @@ def _pays(comparison: Comparison, metric: Metric, tag: str | None) -> Iterator[s
         yield f"{name}: {pay}: {', '.join(moved)}{f' and {more} more' if more else ''}."
 
 
-# Means
-
-
-def _means(comparison: Comparison, now: Evaluation, then: Then, gates: Gates) -> Iterator[MeanSince]:
+def _means(
+    comparison: Comparison, now: Evaluation, run: Run, gated: Iterable[tuple[Metric, str | None]]
+) -> Iterator[MeanSince]:
     """Yield the gated means that moved, each with what its edits and the retriever have in that."""
-    as_stored = golden_set_as_stored(then.run, now.golden.name)
-    first = replace(comparison.baseline, golden=as_stored, depth=then.run.depth or now.depth, only=None)
+    as_stored = golden_set_as_stored(run, now.golden.name)
+    first = replace(comparison.baseline, golden=as_stored, depth=run.depth or now.depth, only=None)
     labels = comparison.under_stored_labels or comparison
     kept = now.narrowed(only=frozenset(comparison.paired), depth=comparison.depth)
-    slices = dict.fromkeys([*gates.slices, *(gates.also or Gates()).slices])
-    for metric, tag in slices:
+    for metric, tag in gated:
         if metric.kind == "latency":
             continue
         steps = {
@@ -170,15 +155,11 @@ def _means(comparison: Comparison, now: Evaluation, then: Then, gates: Gates) ->
         values = [value for value in steps.values() if value is not None]
         if len(values) == len(steps):
             deltas = {
-                part: after - before
-                for part, before, after in zip([*steps][1:], values, values[1:], strict=False)
+                part: value - was for part, was, value in zip([*steps][1:], values, values[1:], strict=False)
             }
             parts = {part: delta for part, delta in deltas.items() if abs(delta) > TOLERANCE}
             if parts:
                 yield MeanSince(metric.name, tag, values[0], values[-1], parts)
-
-
-# Edits
 
 
 def _depth_edit(now: Evaluation, run: Run) -> Iterator[Edit]:

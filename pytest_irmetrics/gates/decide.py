@@ -100,7 +100,7 @@ def _judge(
         else:
             verdicts.append(_bound(evaluation, gate))
     verdicts += judge_queries(evaluation, gates, judge)
-    return {(one.metric, one.tag, one.word, one.single and one.queries): one for one in verdicts}
+    return {one.key: one for one in verdicts}
 
 
 def _order(verdict: Verdict) -> tuple[int, bool, float]:

@@ -94,6 +94,11 @@ class Verdict(NamedTuple):
         return self.state == "failed"
 
     @property
+    def key(self) -> tuple[object, ...]:
+        """What tells its gate from the others of one test, and from those of another run by the same limits."""
+        return self.metric, self.tag, self.word, self.single and self.queries
+
+    @property
     def on_fall_of_mean(self) -> bool:
         """Whether this is on how far a mean over the whole golden set fell."""
         return self.word == "max_drop" and self.tag is None and not self.single
