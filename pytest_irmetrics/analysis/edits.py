@@ -143,9 +143,9 @@ def _means_with(comparison: Comparison, metric: Metric, edits: Sequence[Edit]) -
 
 def _scores_when_stored(comparison: Comparison, ids: Sequence[str], metric: Metric) -> Scored:
     """Return queries of the stored run with the scores that they had, by the judgments that it was stored with."""
-    run, now = comparison.baseline.run, comparison.full
-    golden = golden_set_as_stored(run, now.golden.name, ids)
-    return replace(now.of_run(run), golden=golden, only=None).scored(metric)
+    run = comparison.baseline.run
+    golden = golden_set_as_stored(run, comparison.full.golden.name, ids)
+    return replace(comparison.full.of_run(run), golden=golden, metrics=(metric,), only=None).scored(metric)
 
 
 def _mean_with(comparison: Comparison, metric: Metric, which: str, left: Scored) -> Iterator[str]:
