@@ -142,10 +142,8 @@ def _spliced(
     changes: list[tuple[int, int, str]] = []
     for node in _mappings(yaml.compose(text, Loader=PARSER), set()):
         query = places.get((node.start_mark.line + 1, node.start_mark.column + 1))
-        of_query = new.get(query.id, ()) if query else ()
-        for by_passage in (False, True):
-            some = [one for one in of_query if (one.text is not None) == by_passage]
-            change = problems.attempt(_change, text, node, query, some) if some else None
+        if query is not None and query.id in new:
+            change = problems.attempt(_change, text, node, query, new[query.id])
             changes += [change] if change else []
     raise_any(problems)
     for start, end, written in sorted(changes, reverse=True):
@@ -186,10 +184,7 @@ def _mappings(node: Any, seen: set[int]) -> Iterator[Any]:
 
 
 def _change(text: str, query_node: Any, query: Query, new: Sequence[Judgment]) -> tuple[int, int, str]:
-    """Return the change that adds judgments to a query's `relevant`: its start, its end and the new text. Raises Wrong.
-
-    Either all of the judgments are by passage, or none is.
-    """
+    """Return the change that adds judgments to a query's `relevant`: its start, its end and the new text. Raises Wrong."""
     place = query.line or 1, query.column or 1
     pairs: list[tuple[Any, Any]] = [pair for pair in query_node.value if pair[0].value == "relevant"]
     if not pairs:
@@ -198,23 +193,20 @@ def _change(text: str, query_node: Any, query: Query, new: Sequence[Judgment]) -
     start, end = node.start_mark.index, _end(node)
     if start < query_node.start_mark.index or text[start] in "&*":
         raise Wrong(place, "`relevant` is shared by an anchor. Write it out here, and label again.")
-    is_mapping, is_list = isinstance(node, yaml.MappingNode), isinstance(node, yaml.SequenceNode)
-    by_passage = new[0].text is not None
-    graded = not by_passage and (is_mapping or any(one.grade != 1 for one in new))
+    is_mapping, is_single = isinstance(node, yaml.MappingNode), isinstance(node, yaml.ScalarNode)
+    graded = is_mapping or any(one.text is None and one.grade != 1 for one in new)
     entries = [_entry(one.doc_id, one.grade, graded=graded, text=one.text) for one in new]
-    if by_passage and is_mapping:
+    if graded and any(one.text is not None for one in new):
         message = f"`relevant` is a mapping, which holds documents alone. Write a list, and add: {', '.join(entries)}."
         raise Wrong(place, message)
-    if is_list and graded:
-        start = key.end_mark.index
-        if "#" in text[start:end] or not all(isinstance(item, yaml.ScalarNode) for item in node.value):
+    if is_single or (graded and not is_mapping):
+        items, start = [node] if is_single else node.value, key.end_mark.index
+        if "#" in text[start:end] or not all(isinstance(item, yaml.ScalarNode) for item in items):
             message = f"`relevant` has passages or comments. Write it as grades by hand, and add: {', '.join(entries)}."
             raise Wrong(place, message)
-        entries = [*(_entry(item.value, 1, graded=True) for item in node.value), *entries]
-        return start, end, f": {{{', '.join(entries)}}}"
-    if not is_mapping and not is_list:
+        entries = [*(_entry(item.value, 1, graded=graded) for item in items), *entries]
         opening, closing = "{}" if graded else "[]"
-        return start, end, f"{opening}{', '.join([_entry(node.value, 1, graded=graded), *entries])}{closing}"
+        return start, end, f": {opening}{', '.join(entries)}{closing}"
     if node.flow_style:
         at = _end(_last(node)) if node.value else start + 1
         return at, at, "".join(f", {entry}" for entry in entries)[0 if node.value else 2 :]

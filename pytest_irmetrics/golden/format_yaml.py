@@ -45,8 +45,7 @@ def parse_yaml(text: str, path: Path, shown: str, custom: Collection[str] = ()) 
     queries = QueryReader(problems, custom)
     top: list[tuple[Node, Node]] = []
     problems.attempt(lambda: _read_document(NodeReader(text.replace("\r", "\n"), problems), queries, top))
-    complete = not len(problems)  # what stands before a syntax error is checked, too
-    values, nodes = read_keys(
+    values, nodes = read_keys(  # what stands before a syntax error is checked, too
         Node(1, 1, top, "mapping"),
         {
             "version": _read_version,
@@ -59,7 +58,8 @@ def parse_yaml(text: str, path: Path, shown: str, custom: Collection[str] = ()) 
         "a golden set",
         problems,
     )
-    thresholds = [*(values.get("thresholds") or ()), *(values.get("slices") or ())]
+    raise_any(problems)
+    thresholds = [*values.get("thresholds", ()), *values.get("slices", ())]
     golden = GoldenSet(
         queries.queries.values(),
         path=path,
@@ -68,15 +68,15 @@ def parse_yaml(text: str, path: Path, shown: str, custom: Collection[str] = ()) 
         relevance_level=values.get("relevance_level", 1),
         thresholds=tuple(threshold for _, threshold in thresholds),
     )
-    if complete and "queries" not in nodes:
+    if "queries" not in nodes:
         problems.add(Wrong((1, 1), "There are no `queries`. Write the key and, below it, a list of queries."))
-    elif complete and not len(problems) and not golden.queries:
+    elif not golden.queries:
         problems.add(Wrong(nodes["queries"], "There is no query. Write `- query: …` with `relevant: …`."))
-    if complete and not len(problems):
+    else:
         queries.require_texts()
         _check_whole(golden, thresholds, problems)
-    if complete and "slices" in nodes:
-        _check_tags(nodes["slices"], golden, problems)
+        if "slices" in nodes:
+            _check_tags(nodes["slices"], golden, problems)
     raise_any(problems)
     return golden
 
@@ -138,8 +138,8 @@ def _read_slices(
 
 def _check_tags(slices: Node, golden: GoldenSet, problems: Problems) -> None:
     """Report slices by a tag that no query carries."""
-    for tag, _ in slices.value if slices.kind == "mapping" else ():
-        if tag.kind == "text" and tag.value not in golden.tags:
+    for tag, _ in slices.value:
+        if tag.value not in golden.tags:
             close = get_close_matches(tag.value[:60], golden.tags, n=1) if len(golden.tags) <= 200 else []
             advice = f"Did you mean {quote(close[0])}?" if close else "Tag some, or remove the slice."
             problems.add(Wrong(tag, f"No query carries the tag {quote(tag.value)}. {advice}"))
