@@ -16,7 +16,14 @@ from pytest_irmetrics.golden import files
 from pytest_irmetrics.golden.errors import Problems, Wrong, raise_any
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.nodes import Node
-from pytest_irmetrics.golden.queries import QueryReader, pairs_of, read_keys, read_level, read_text
+from pytest_irmetrics.golden.queries import (
+    QueryReader,
+    check_reach,
+    pairs_of,
+    read_keys,
+    read_level,
+    read_text,
+)
 from pytest_irmetrics.golden.query import limits_as_dict, query_as_dict
 from pytest_irmetrics.golden.write import own_name
 from pytest_irmetrics.golden.yaml_nodes import NodeReader, event_place
@@ -155,19 +162,9 @@ def _check_whole(golden: GoldenSet, thresholds: Sequence[tuple[Node, Threshold]]
             message = f"No document reaches the relevance level of {level}. {advice}"
             problems.add(Wrong(place, message))
     for key, (metric, _, tag, *_) in thresholds:
-        tagged = [query for query in golden.queries.values() if tag is None or tag in query.tags]
-        kind = metric.kind
-        if (
-            kind == "latency"
-            or not tagged
-            or any(query.no_answer == (kind == "no_answer") for query in tagged)
-        ):
-            continue
-        whose = "" if tag is None else f" with the tag {quote(tag)}"
-        message = f"Every query{whose} is a `no_answer` one, so {metric} gates nothing. Use `no_answer`."
-        if kind == "no_answer":
-            message = f"No query{whose} is a `no_answer` one, so this gates nothing. Remove it, or add one."
-        problems.add(Wrong(key, message))
+        no_answer = {query.no_answer for query in golden.queries.values() if tag in (None, *query.tags)}
+        where = "here" if tag is None else f"with the tag {quote(tag)}"
+        problems.attempt(check_reach, key, metric, no_answer, where)
 
 
 # Writing

@@ -289,24 +289,16 @@ class QueryReader:
         if no_answer and "relevant" in nodes:
             raise Wrong(nodes["relevant"], "A `no_answer` query has no `relevant`. Remove one of the two.")
         if not no_answer and not self._as_trec_eval and max(judgments.values(), default=0) <= 0:
-            message = "This query has no relevant document. Add `relevant: [id]`, or `no_answer: true`."
-            if judgments:
-                message = "Every document here has grade 0. Grade a relevant one, or write `no_answer: true` in place of `relevant`."
+            message = "This query has no relevant document. Grade one above 0, or write `no_answer: true` in place of `relevant`."
             raise Wrong(nodes.get("relevant", node), message)
-        by_passage = {passage.doc for passage in passages}
+        relevant_ids = {passage.doc for passage in passages}
+        relevant_ids |= {doc_id for doc_id, grade in judgments.items() if grade > 0}
         for doc_id, item in dict(forbidden).items():
-            if doc_id in by_passage or judgments.get(doc_id, 0) > 0:
-                how = "judged by passage" if doc_id in by_passage else "relevant"
-                raise Wrong(
-                    item, f"{quote(doc_id)} is forbidden here, and {how}. Remove it from one of the two."
-                )
+            if doc_id in relevant_ids:
+                message = f"{quote(doc_id)} is forbidden here, and relevant. Remove it from one of the two."
+                raise Wrong(item, message)
         for key, threshold in thresholds:
-            if no_answer and threshold.metric.kind != "no_answer":
-                message = f"{threshold.metric} is not computed for a `no_answer` query. Use `no_answer`."
-                raise Wrong(key, message)
-            if not no_answer and threshold.metric.kind == "no_answer":
-                message = "This query has answers, and `no_answer` is about those that have none. Remove it."
-                raise Wrong(key, message)
+            check_reach(key, threshold.metric, {no_answer}, "here")
         if query_id in self.queries:
             same = "has this id. Change one" if id else "has the same text. Give each an `id` of its own"
             message = f"The query {quote(query_id)} on line {self.queries[query_id].line} {same}."
@@ -448,3 +440,14 @@ def _at(node: Node, read: Callable[..., T], *args: Any, **options: Any) -> T:
     except (MetricError, ThresholdError) as error:
         message = str(error)
         raise Wrong(node, message[:1].upper() + message[1:]) from None
+
+
+def check_reach(key: Node, metric: Metric, no_answer: Collection[bool], where: str) -> None:
+    """Raise Wrong for a threshold, at its key, on a metric that none of its queries has.
+
+    `no_answer` says of these queries whether some have no answer, and whether some have one; `where` they are is for the message.
+    """
+    about = "without" if metric.kind == "no_answer" else "with"
+    if metric.kind != "latency" and no_answer and (about == "without") not in no_answer:
+        advice = "Remove it." if about == "without" else "Use `no_answer`."
+        raise Wrong(key, f"{metric} is about queries {about} an answer, and there is none {where}. {advice}")
