@@ -58,8 +58,8 @@ def run(options: argparse.Namespace) -> int:
             valid.append((file, golden))
             if not (options.json or options.quiet):
                 shared.print_escaped(_summary(file, golden))
-                for warning in lint(golden):
-                    shared.print_escaped(str(warning))
+                for note in lint(golden):
+                    shared.print_escaped(note)
     if options.json and status == shared.OK:
         shared.print_json_list(
             query_as_dict(query) | {"file": file, "line": query.line}

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
-from dataclasses import dataclass
 from itertools import islice
 from typing import TYPE_CHECKING
 
@@ -22,6 +21,9 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Limit, Threshold
 
+    _Note = tuple[str, str]
+    """A place, ``path:line``, and a sentence."""
+
 
 _MAX_OF_A_KIND = 10
 """How many warnings of one kind are listed; of any others the first place."""
@@ -32,34 +34,17 @@ _OF_A_TEXT = frozenset("\t\n\r\u200c\u200d")
 _PUNCTUATION = ".,;:!?…。？！¿¡"
 
 
-@dataclass(frozen=True, slots=True)
-class LintWarning:
-    """Something doubtful in a valid golden set: its place and a sentence."""
-
-    where: str
-    """As ``path:line``, or with the column too."""
-    message: str
-
-    def __str__(self) -> str:
-        """Write ``path:line: note: what is doubtful. What to do.``."""
-        return f"{self.where}: note: {self.message}"
-
-
-def lint(golden: GoldenSet) -> list[LintWarning]:
-    """Return what is doubtful in a golden set, the most serious kind first, at most ten warnings of each kind."""
-    warnings = []
+def lint(golden: GoldenSet) -> Iterator[str]:
+    """Yield what is doubtful in a golden set, ``path:line: note: what. What to do.``; at most ten of a kind."""
     for kind in (_doubtful_texts, _ineffective_thresholds, _equal_queries):
-        found = list(islice(kind(golden), _MAX_OF_A_KIND + 1))
-        warnings += found[:_MAX_OF_A_KIND]
-        if len(found) > _MAX_OF_A_KIND:
-            warnings.append(LintWarning(found[-1].where, "More of this kind begin here."))
-    return warnings
+        for count, (where, message) in enumerate(islice(kind(golden), _MAX_OF_A_KIND + 1)):
+            yield f"{where}: note: {message if count < _MAX_OF_A_KIND else 'More of this kind begin here.'}"
 
 
 # Ids and texts that look like others
 
 
-def _doubtful_texts(golden: GoldenSet) -> Iterator[LintWarning]:
+def _doubtful_texts(golden: GoldenSet) -> Iterator[_Note]:
     """Find doubtful query ids, texts, tags and document ids, each once."""
     spellings: dict[tuple[str, str], str] = {}
     seen: set[tuple[str, str]] = set()
@@ -74,7 +59,7 @@ def _doubtful_texts(golden: GoldenSet) -> Iterator[LintWarning]:
             for message in _doubts_of(text, what, spellings):
                 by_document = what == "document id"
                 where = golden.where_judged(query.id, text) if by_document else golden.where(query.id)
-                yield LintWarning(where, message)
+                yield where, message
 
 
 def _doubts_of(text: str, what: str, spellings: dict[tuple[str, str], str]) -> Iterator[str]:
@@ -108,7 +93,7 @@ def _shown(text: str) -> str:
 # Thresholds
 
 
-def _ineffective_thresholds(golden: GoldenSet) -> Iterator[LintWarning]:
+def _ineffective_thresholds(golden: GoldenSet) -> Iterator[_Note]:
     """Find limits that no result can fail, and limits that no ranking can meet."""
     queries = list(golden.queries.values())
     for threshold in golden.thresholds:
@@ -119,9 +104,7 @@ def _ineffective_thresholds(golden: GoldenSet) -> Iterator[LintWarning]:
             yield from _check_threshold(threshold, [query], golden)
 
 
-def _check_threshold(
-    threshold: Threshold, queries: Sequence[Query], golden: GoldenSet
-) -> Iterator[LintWarning]:
+def _check_threshold(threshold: Threshold, queries: Sequence[Query], golden: GoldenSet) -> Iterator[_Note]:
     metric = threshold.metric
     for word, limit in threshold.limits.items():
         if limit is None:
@@ -130,14 +113,14 @@ def _check_threshold(
         best = _best_possible(metric, word, queries, golden)
         if _always_passes(metric, word, limit, len(queries)):
             message = f"{said} is a gate that nothing fails. Write a limit, or off."
-            yield LintWarning(threshold.origin, message)
+            yield threshold.origin, message
         elif best is not None and best < limit.value - TOLERANCE:
             message = (
                 f"{said} cannot be met: with these judgments the best ranking there is scores "
                 f"{score_text(best, limit.value)}. Lower it, or choose a metric that allows for how many documents are "
                 "relevant (r_precision, ndcg)."
             )
-            yield LintWarning(threshold.origin, message)
+            yield threshold.origin, message
 
 
 def _always_passes(metric: Metric, word: str, limit: Limit, queries: int) -> bool:
@@ -172,7 +155,7 @@ def _best_possible(metric: Metric, word: str, queries: Sequence[Query], golden: 
 # Queries
 
 
-def _equal_queries(golden: GoldenSet) -> Iterator[LintWarning]:
+def _equal_queries(golden: GoldenSet) -> Iterator[_Note]:
     """Find queries whose texts are equal but for case, Unicode form, white space and punctuation.
 
     Queries with different params are never the same; with different tags only if their judgments differ.
@@ -189,7 +172,7 @@ def _equal_queries(golden: GoldenSet) -> Iterator[LintWarning]:
             advice = "It counts twice in the means. Keep one; or tag one of them, if that is on purpose."
         line = f" on line {other.line}" if other.line is not None else ""
         same = f"{quote(query.text or '')} is {quote(other.text or '')}{line} but for case and punctuation."
-        yield LintWarning(golden.where(query.id), f"{same} {advice}")
+        yield golden.where(query.id), f"{same} {advice}"
 
 
 def _without_punctuation(text: str) -> str:
