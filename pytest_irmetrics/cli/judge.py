@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 import shlex
 from dataclasses import dataclass, field
@@ -11,12 +9,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.analysis.labelling import is_judged_by_text
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.files import FileError, read_bytes
 from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
 from pytest_irmetrics.base.wording import cut, listed, plural, printable, quote
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.golden.edit_yaml import Judgment
-from pytest_irmetrics.golden.format_tables import unguard_formula
+from pytest_irmetrics.golden.errors import Problems, raise_any
+from pytest_irmetrics.golden.files import read_text
+from pytest_irmetrics.golden.format_tables import table_rows
 from pytest_irmetrics.golden.query import normalize_text
 from pytest_irmetrics.retrieval.passages import document_of
 
@@ -30,8 +29,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.edit_yaml import Edit
     from pytest_irmetrics.metrics import Grade
 
-_SEPARATORS = ",;\t"
-"""Cell separators that are read; spreadsheets write semicolons where the decimal sign is a comma."""
 _MOST_GRADED, _MOST_TEXT = 5, 600
 """Judged documents of a query, and characters of a document's text, that are shown."""
 
@@ -123,33 +120,15 @@ def _grade(text: str) -> Grade | None:
 
 
 def _rows(name: str) -> Iterator[_Given]:
-    """Yield the judgments of the rows of a CSV list that have a rating. Raises CommandError."""
-    where, line = printable(name), 1
-    try:
-        with inputs.readable_file(name) as path:
-            text = read_bytes(path).decode("utf-8-sig").replace("\r\n", "\n")
-        separator = max(_SEPARATORS, key=text.partition("\n")[0].count)
-        rows = csv.DictReader(io.StringIO(text, newline=""), delimiter=separator, restval="")
-        rows.fieldnames = names = [column.strip().lower() for column in rows.fieldnames or ()]
-        missing = [column for column in ("docid", "rating") if column not in names]
-        missing += [] if {"id", "query"} & set(names) else ["id"]
-        if missing:
-            raise shared.CommandError(
-                f"{where}:1: There is no column {missing[0]}. The first line names the columns: id, query, docid, rating; "
-                "`pytest-irmetrics label FILE --out LIST.csv` writes such a list."
-            )
-        for row in rows:
-            line = rows.line_num
-            cells = {column: unguard_formula(cell or "") for column, cell in row.items() if column}
-            if rating := cells["rating"].strip():
-                query, text = cells.get("id") or cells.get("query", ""), cells.get("text", "").strip()
-                yield _Given(f"{where}:{line}", query, cells["docid"], rating, text)
-    except FileError as error:
-        raise shared.CommandError(f"{where}: {error}") from None
-    except UnicodeDecodeError:
-        raise shared.CommandError(f"{where}:1: This is not UTF-8. Save the list as `CSV UTF-8`.") from None
-    except csv.Error as error:
-        raise shared.CommandError(f"{where}:{line}: This is not CSV: {error}. Save the list again.") from None
+    """Yield the judgments of the rows of a CSV list that have a rating. Raises GoldenSetError."""
+    problems = Problems(name)
+    with inputs.readable_file(name) as path:
+        rows = list(table_rows(read_text(path, name), problems, also=("text",)))
+    raise_any(problems)
+    for row in rows:
+        if row.grade:
+            where = f"{printable(name)}:{row.line}"
+            yield _Given(where, row.query_id, row.doc, row.grade, row.about.get("text", ""))
 
 
 # One by one -------------------------------------------------------------------------------------------------------

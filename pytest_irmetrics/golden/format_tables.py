@@ -73,12 +73,22 @@ def read(path: Path, shown: str, _custom: Collection[str]) -> GoldenSet:
         return _read_split(path, shown, path, f"{path.absolute().parent.parent.name}-{path.stem}")
     problems = Problems(shown)
     tabs = without_gz(path).suffix.lower() == ".tsv"
-    rows = _rows(text, problems, "\t" if tabs else None, guarded=True)
+    rows = table_rows(text, problems, "\t" if tabs else None)
     return golden_set_of(rows, problems, path, without_gz(path).stem)
 
 
-def _rows(text: str, problems: Problems, delimiter: str | None, *, guarded: bool) -> Iterator[Row]:
-    """Yield the rows of a table; what is wrong is reported. In a `guarded` table, a space may stand before a formula."""
+def table_rows(
+    text: str,
+    problems: Problems,
+    delimiter: str | None = None,
+    *,
+    also: Collection[str] = (),
+    guarded: bool = True,
+) -> Iterator[Row]:
+    """Yield the rows of a table; what is wrong is reported. Raises GoldenSetError for a header that is none.
+
+    In a `guarded` table, a space may stand before a formula. `also` are columns that are read too; any others are then ignored.
+    """
     delimiter = delimiter or max(",;\t", key=text.partition("\n")[0].count)
     rows = partial(csv.reader, delimiter=delimiter, strict=True)
     line = 0
@@ -90,7 +100,7 @@ def _rows(text: str, problems: Problems, delimiter: str | None, *, guarded: bool
         ):  # a blank after a comma, which the rows will have, too
             reader = rows(io.StringIO(text, newline=""), skipinitialspace=True)
             header = next(reader)
-        columns = _read_header(header, problems)
+        columns = _read_header(header, problems, also)
         line = reader.line_num
         for cells in reader:
             line, begins = reader.line_num, line + 1
@@ -103,20 +113,20 @@ def _rows(text: str, problems: Problems, delimiter: str | None, *, guarded: bool
         problems.add(Wrong((line + 1, 1), f"This is no row of a table ({error}). {advice}"))
 
 
-def _read_header(header: Sequence[str], problems: Problems) -> list[str]:
+def _read_header(header: Sequence[str], problems: Problems, also: Collection[str]) -> list[str]:
     """Return what each column holds, "" for one that is not read. Raises GoldenSetError where the rows cannot be read."""
     names = [name.strip() for name in header]
     lower = [_ALIASES.get(name.casefold(), name.casefold()) for name in names]
-    of_quepid = any(name in _QUEPID_CASE or name.startswith(_QUEPID_RATER) for name in lower)
+    ignored = bool(also) or any(name in _QUEPID_CASE or name.startswith(_QUEPID_RATER) for name in lower)
     columns: list[str] = []
     said: list[str] = []
     for name, known in zip(names, lower, strict=True):
-        column = known if known in COLUMNS else ""
+        column = known if known in COLUMNS or known in also else ""
         if known.startswith("params.") and len(name) > len("params."):
             column = f"params.{name[len('params.') :]}"  # with its case
         elif known.startswith(_QUEPID_RATER):
             column = _QUEPID_RATER
-        elif name and not column and not known.startswith("x-") and not of_quepid:
+        elif name and not column and not known.startswith("x-") and not ignored:
             said.append(_unknown_column(name, names))
         if column in columns and column not in ("", _QUEPID_RATER):
             said.append(f"The column {quote(name)} is there twice. Keep one.")
@@ -190,7 +200,7 @@ def _read_split(path: Path, shown: str, named_by: Path, name: str) -> GoldenSet:
     queries = path.absolute().parent.parent / "queries.jsonl"
     texts_in = os.path.normpath(Path(shown).parent / ".." / "queries.jsonl").replace(os.sep, "/")
     problems, in_queries = Problems(shown), Problems(texts_in)
-    rows = list(_rows(read_text(path, shown), problems, "\t", guarded=False))
+    rows = list(table_rows(read_text(path, shown), problems, "\t", guarded=False))
     if not os.path.lexists(queries):
         advice = "Add it; or name the columns id, docid and rating, if there are no texts."
         message = f"These are judgments of a BEIR folder, and {texts_in}, which has its texts, is not there. {advice}"

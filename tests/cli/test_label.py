@@ -211,18 +211,21 @@ def test_formulas_are_guarded_and_texts_found_with_other_line_ends():
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (b"\xff\xfe", "list.csv:1: This is not UTF-8."),
-        (b"id,docid\n", "list.csv:1: There is no column rating."),
-        (b"id,rating\n", "list.csv:1: There is no column docid."),
-        (b"", "list.csv:1: There is no column docid."),
+        (b"\xff\xfe", "list.csv:1:1: The file is in UTF-16 or UTF-32. Save it as UTF-8."),
+        (b"id,docid\n", "list.csv:1:1: The header has no column `rating`."),
+        (b"id,rating\n", "list.csv:1:1: The header has no column `docid`."),
+        (b"", "list.csv:1:1: The header has no column `query`."),
         (b"id,docid,rating\nrefund,u1,1\nrefund,u1,2\n", "list.csv:3: 'refund' grades 'u1' 1 already"),
         (
             b"id,docid,rating\nrefund,d1,2\n",
             "list.csv:2: 'refund' grades 'd1' 1 already (golden/faq.yaml:5), and here it is 2.",
         ),
         (b"id,docid,rating\nrefund,u1,1001\nrefund,,1\nrefnd,x,\n", "list.csv:2: '1001' is no grade."),
-        (b'id,docid,rating\nrefund,"' + b"x" * 140_000 + b'",1\n', "list.csv:1: This is not CSV: "),
-        (None, "list.csv: There is no such file."),
+        (
+            b'id,docid,rating\nrefund,"' + b"x" * 140_000 + b'",1\n',
+            "list.csv:2:1: This is no row of a table (field larger than",
+        ),
+        (None, "list.csv:1:1: There is no such file."),
     ],
 )
 def test_a_list_that_is_wrong_changes_nothing(data, told):
