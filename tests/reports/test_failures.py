@@ -38,13 +38,6 @@ def errors_of_many_kinds(faq):
     return []
 
 
-def judgments_edited_too(faq):
-    faq.store()
-    faq.search(refund=["billing-11", "billing-12", "billing-2", "billing-7"])
-    faq.questions(refund=("refund policy", {"billing-11": 3, "billing-12": 3, "billing-2": 1}, "billing"))
-    return ["--ir-baseline"]
-
-
 def slices_that_fall(faq):
     faq.gate(
         'ir_threshold("ndcg@10", max_drop=0.05)',
@@ -58,9 +51,7 @@ def slices_that_fall(faq):
     return ["--ir-baseline"]
 
 
-@pytest.mark.parametrize(
-    ("kind", "width"), [(errors_of_many_kinds, 80), (judgments_edited_too, 80), (slices_that_fall, 60)]
-)
+@pytest.mark.parametrize(("kind", "width"), [(errors_of_many_kinds, 80), (slices_that_fall, 60)])
 def test_a_failure_is_as_expected(project, monkeypatch, kind, width):
     monkeypatch.setenv("COLUMNS", str(width))
     shown = own_lines(project.run(*kind(Faq(project)), "--color=no").stdout.str())
