@@ -22,8 +22,8 @@ from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.files import nearest_repository, relative_path
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.plugin.baselines import unread_baselines
-from pytest_irmetrics.plugin.config import run_config, runs_tests
-from pytest_irmetrics.plugin.session import screen_of, shown_path
+from pytest_irmetrics.plugin.config import runs_tests
+from pytest_irmetrics.plugin.session import GatingSession
 from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.session_report import RunInfo
 from pytest_irmetrics.reports.summary import summary_lines
@@ -77,7 +77,8 @@ class Recorder:
         `started` is when the session began, as `time.time` tells it.
         """
         self._config = config
-        self._settings = run_config(config)
+        self._session = GatingSession(config)
+        self._settings = self._session.settings
         self._attribute = attribute
         self._targets = targets
         self._attempts: dict[str, _Attempt] = {}
@@ -122,7 +123,7 @@ class Recorder:
             return  # the baseline that is there stays
         from pytest_irmetrics.run.baseline import write_baseline  # noqa: PLC0415 - only an updating run pays for it
 
-        shown = shown_path(self._config, attempt.baseline)
+        shown = self._session.shown(attempt.baseline)
         try:
             changed = write_baseline(
                 attempt.baseline, found.baseline_text, shown=shown, read=found.baseline_read
@@ -163,7 +164,7 @@ class Recorder:
     def _session_report(self) -> SessionReport:
         """What was measured, once all tests have run; what one output alone shows is added there."""
         report = SessionReport(
-            items=self._item_reports(),
+            items=[attempt.item_report for _, attempt in self._last() if attempt.item_report is not None],
             outcomes={nodeid: attempt.outcome for nodeid, attempt in self._attempts.items()},
             unused_baselines=self._unread_baselines(),
             gone_since=self._gone_since(),
@@ -172,7 +173,7 @@ class Recorder:
         measured = {item.nodeid for item in report.measured}
         unmeasured = {
             nodeid: attempt.failure
-            for nodeid, attempt in sorted(self._attempts.items())
+            for nodeid, attempt in self._last()
             if nodeid not in measured and attempt.outcome == "failed"
         }
         return replace(report, unmeasured=unmeasured)
@@ -196,22 +197,20 @@ class Recorder:
 
     def _gone_since(self) -> Sequence[str]:
         """Return the baselines that are gone since the commit of ``--ir-since``."""
-        if not any(item_report.since is not None for item_report in self._item_reports()):
+        reports = (attempt.item_report for attempt in self._attempts.values())
+        if not any(report is not None and report.since is not None for report in reports):
             return ()
         from pytest_irmetrics.plugin.since import baselines_gone_since  # noqa: PLC0415 - only with --ir-since
 
         return baselines_gone_since(self._config, self._settings.since, self._settings.baseline_dir)
 
-    def _item_reports(self) -> list[ItemReport]:
-        return [
-            attempt.item_report
-            for _, attempt in sorted(self._attempts.items())
-            if attempt.item_report is not None
-        ]
+    def _last(self) -> list[tuple[str, _Attempt]]:
+        """Return the node ids and last attempts of all tests, sorted."""
+        return sorted(self._attempts.items())
 
     def print_summary(self, reporter: pytest.TerminalReporter, *, interrupted: bool) -> None:
         """Print the terminal summary, also of a run that was `interrupted`."""
-        screen = screen_of(self._config)
+        screen = self._session.screen
         verbosity = self._config.getoption("verbose", 0)
         lines = list(summary_lines(self._summary_report(interrupted=interrupted), screen, verbosity))
         if lines and verbosity >= 0:
@@ -254,7 +253,7 @@ class Recorder:
         if settings.gates:  # one of a test that has other items failed that test
             functions = set(map(_function, read))
             unread = [path for path in unread if _function(path) not in functions]
-        return sorted(shown_path(config, path) for path in unread)
+        return sorted(map(self._session.shown, unread))
 
     def _passed_over(self) -> int:
         """Return how many of the tests that ran have a stored baseline, in a run that neither gates on any nor is told not to."""
@@ -274,12 +273,12 @@ class Recorder:
             return
         failed = [
             nodeid
-            for nodeid, attempt in sorted(self._attempts.items())
+            for nodeid, attempt in self._last()
             if attempt.outcome == "failed" and not attempt.crashed and _would_store(attempt.item_report)
         ]
         if failed:
             yield f"No baseline was stored for {plural(len(failed), 'test')} that failed: {listed(failed, _MAX_NAMED)}."
-        for nodeid in sorted(nodeid for nodeid, attempt in self._attempts.items() if attempt.crashed):
+        for nodeid in [nodeid for nodeid, attempt in self._last() if attempt.crashed]:
             yield (
                 f"a worker crashed while running {nodeid}; nothing of that test was stored. Mend the crash, and "
                 "store its baseline again."

@@ -50,8 +50,14 @@ class GatingSession:
 
     @cached_property
     def screen(self) -> Screen:
-        """The width and encoding that failure messages are written for; a worker of pytest-xdist does not know who reads them."""
-        return Screen(100, "utf-8") if hasattr(self.config, "workerinput") else screen_of(self.config)
+        """The width, 40 cells at the least, and the encoding of the terminal reporter's stream."""
+        if hasattr(self.config, "workerinput"):  # pytest-xdist's: it does not know who reads its failures
+            return Screen(100, "utf-8")
+        if not self.config.pluginmanager.has_plugin("terminalreporter"):  # -p no:terminal
+            return Screen()
+        writer = self.config.get_terminal_writer()
+        encoding = getattr(writer._file, "encoding", None)  # noqa: SLF001 - pytest has no public way to it
+        return Screen(max(writer.fullwidth, 40), encoding)
 
     def golden_set(self, path: Path) -> GoldenSet:
         """Read a golden set, once. Raises GoldenSetError."""
@@ -63,7 +69,7 @@ class GatingSession:
 
     def shown(self, path: Path) -> str:
         """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""
-        return shown_path(self.config, path)
+        return path_below(os.path.normpath(path), self.config.invocation_params.dir)
 
     def parametrize(self, metafunc: pytest.Metafunc) -> None:
         """Make one test item for each golden set of a test; also for a single one, so that names never change."""
@@ -74,20 +80,6 @@ class GatingSession:
         metafunc.parametrize(
             "irmetrics", list(parameters.values()), ids=list(parameters), indirect=True, scope="function"
         )
-
-
-def shown_path(config: pytest.Config, path: Path) -> str:
-    """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""
-    return path_below(os.path.normpath(path), config.invocation_params.dir)
-
-
-def screen_of(config: pytest.Config) -> Screen:
-    """Return the width, 40 cells at the least, and the encoding of the terminal reporter's stream."""
-    if not config.pluginmanager.has_plugin("terminalreporter"):  # -p no:terminal
-        return Screen()
-    writer = config.get_terminal_writer()
-    encoding = getattr(writer._file, "encoding", None)  # noqa: SLF001 - pytest has no public way to it
-    return Screen(max(writer.fullwidth, 40), encoding)
 
 
 def find_problems(session: GatingSession, items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
