@@ -71,7 +71,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
         if default is None:
             parser.addini(name, explanation, "linelist")
         else:
-            parser.addini(name, explanation, default=default)
+            parser.addini(name, f"{explanation} ({default or 'none'}).", default=default)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:

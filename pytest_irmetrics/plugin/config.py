@@ -134,36 +134,32 @@ SETTINGS: dict[str, tuple[str | None, Callable[[str, Any], Any], str]] = {
     "ir_baseline": (
         "false",
         _choice("true", "false"),
-        "Whether every run gates on regression from the stored baseline: `true` or `false` (false).",
+        "Whether every run gates on the stored baselines: `true` or `false`",
     ),
-    "ir_baseline_dir": (
-        "ir_baselines",
-        _folder,
-        "The folder of the baselines, below that of each test file (ir_baselines).",
-    ),
+    "ir_baseline_dir": ("ir_baselines", _folder, "The folder of the baselines, below that of each test file"),
     "ir_max_drop": (
         "auto",
         _text,
-        "How far a mean may fall from the baseline where no threshold says so: a number, per cent, `auto` or `off` (auto).",
+        "How far a mean may fall from the baseline where no threshold says so: a number, per cent, `auto` or `off`",
     ),
-    "ir_since": ("", _text, "The branch, tag or commit of --ir-since where that is not given (none)."),
+    "ir_since": ("", _text, "The branch, tag or commit of --ir-since where that is not given"),
     "ir_accept": (
         "warn",
         _choice("warn", "fail"),
-        "What a fall does that this branch has stored in its baseline: `warn` or `fail` (warn).",
+        "What a fall does that this branch has stored in its baseline: `warn` or `fail`",
     ),
-    "ir_depth": ("10", _count, "How many results a retriever is asked for, 1 or more (10)."),
+    "ir_depth": ("10", _count, "How many results a retriever is asked for, 1 or more"),
     "ir_duplicates": (
         "error",
         _choice("error", "collapse"),
-        "What a repeated id in a ranking does: `error`, or `collapse` to the first (error).",
+        "What a repeated id in a ranking does: `error`, or `collapse` to the first",
     ),
-    "ir_concurrency": ("1", _count, "How many queries are in flight at once, 1 or more (1)."),
-    "ir_timeout": ("", _seconds, "How many seconds a query may take, above 0 (no limit)."),
-    "ir_repeat": ("1", _repeats, "How many times every query is asked, 1 to 10,000 (1)."),
+    "ir_concurrency": ("1", _count, "How many queries are in flight at once, 1 or more"),
+    "ir_timeout": ("", _seconds, "How many seconds a query may take, above 0"),
+    "ir_repeat": ("1", _repeats, "How many times every query is asked, 1 to 10,000"),
 }
 """Setting → its default, as a user writes it (None: no lines); a function of its name and of what stands in the file, which
-returns its value and raises pytest.UsageError; and its help."""
+returns its value and raises pytest.UsageError; and its help, to which the default is added."""
 
 
 class RunConfig:

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 import pytest
 
 from pytest_irmetrics.analysis.since import Then, compare_since
-from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.files import nearest_repository
 from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.gates.verdict import Verdict
@@ -29,10 +28,6 @@ if TYPE_CHECKING:
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 _SUFFIX = ".json"
-
-
-class SinceError(IRMetricsError):
-    """The commit to compare with, or a file of it, cannot be read; the message says what to type."""
 
 
 class _Departure(NamedTuple):
@@ -64,7 +59,7 @@ def _departure(config: pytest.Config, ref: str, folder: Path) -> _Departure:
 
 
 def read_then(item: GatedItem, golden: GoldenSet) -> Then | SinceReport:
-    """Return what a test was judged by; where that is not known, a report that says so. Raises SinceError."""
+    """Return what a test was judged by; where that is not known, a report that says so. Raises GitError."""
     ref = item.settings.since
     origin = "the setting ir_since, " if item.settings.since_is_setting else "--ir-since="
     try:
@@ -82,7 +77,7 @@ def read_then(item: GatedItem, golden: GoldenSet) -> Then | SinceReport:
         found, why = _golden_set(item, golden, left, before, run)
         return Then(ref, left.commit, path, renamed_from, run, found, why)
     except GitError as error:
-        raise SinceError(f"{origin}{ref}: {error}") from None
+        raise GitError(f"{origin}{ref}: {error}") from None
 
 
 def _baseline(left: _Departure, path: str) -> tuple[str, bytes | None]:
