@@ -84,6 +84,11 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> Selfte
                 text = degraded.advice.format(name=degraded.name, metric=metric, tag=tag)
                 advice.setdefault((degraded.advice, metric), text)
     notes = [*_on_the_run(itself, against.name), *advice.values()]
+    if failing:
+        notes.insert(
+            0,
+            f"{against.name.capitalize()}, intact, fails its own gates; what fails here is not counted as catching anything.",
+        )
     return Selftest(itself.now, gates, verdicts, tuple(tried), tuple(Note("normal", text) for text in notes))
 
 

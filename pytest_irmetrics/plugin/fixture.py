@@ -83,8 +83,6 @@ class IRMetrics:
 
     def __init__(self, item: GatedItem) -> None:
         self._item = item
-        corpus = item.fixtures.corpus
-        self._corpus = None if corpus is None else Corpus(corpus)
         self._notes: list[Note] = []
         self._report: ItemReport | None = None
         self._state: _State = "not called"
@@ -219,7 +217,7 @@ class IRMetrics:
             comparison,
             against=against.name or None,
             notes=self._notes,
-            corpus=self._corpus,
+            corpus=None if item.fixtures.corpus is None else Corpus(item.fixtures.corpus),
         )
         if then is not None and not now.errors:
             from pytest_irmetrics.plugin.since import add_since  # noqa: PLC0415 - only with --ir-since
@@ -244,13 +242,10 @@ class IRMetrics:
         result = ItemResult(
             tested.intact, tested.gates, tested.verdicts, against=name, notes=notes, selftest=tested
         )
-        return self._conclude(
-            result,
-            lead=f"--ir-selftest: {name}, intact, fails its own gates. What fails here is not counted as catching anything.",
-        )
+        return self._conclude(result)
 
-    def _conclude(self, result: ItemResult, file: str = "", lead: str = "") -> Evaluation:
-        """Keep what a call came to, for the report and the baseline. Fails where a gate fails, with `lead` above all else.
+    def _conclude(self, result: ItemResult, file: str = "") -> Evaluation:
+        """Keep what a call came to, for the report and the baseline. Fails where a gate fails.
 
         `file` is the path, as messages show it, of the run that it was compared with; empty where that is in none.
         """
@@ -269,14 +264,11 @@ class IRMetrics:
             from pytest_irmetrics.reports.document import failure  # noqa: PLC0415 - a test that passes has no use for it
             from pytest_irmetrics.reports.text import lines  # noqa: PLC0415 - as above
 
-            above = [*item.session.screen.wrapped(lead), ""] if lead else []
-            shown = [
-                line.text for line in lines(failure(report), item.session.screen, item.verbosity, spaced=True)
-            ]
-            headline = lead or next(gate.text for gate in report.gates if gate.state == "failed")
-            (self._fail_check if result.checked else fail)(
-                "\n".join([*above, *shown]), item.session.screen.line(headline)
-            )
+            screen = item.session.screen
+            shown = lines(failure(report), screen, item.verbosity, spaced=True)
+            headline = next(gate.text for gate in report.gates if gate.state == "failed")
+            failing = self._fail_check if result.checked else fail
+            failing("\n".join(line.text for line in shown), screen.line(headline))
         return now
 
     def _fail_check(self, message: str, headline: str = "") -> NoReturn:

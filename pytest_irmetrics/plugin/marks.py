@@ -17,6 +17,7 @@ from pytest_irmetrics.base.escape import break_ci_commands
 from pytest_irmetrics.base.files import parameter_id, relative_path
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.metrics import MetricError
+from pytest_irmetrics.plugin.config import SETTINGS
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Sequence
@@ -95,12 +96,18 @@ def _golden_arguments(mark: pytest.Mark) -> tuple[tuple[str, ...], int | None, s
         raise MarkError(f"ir_golden has no argument {unknown[0]!r}; it has depth and duplicates.")
     if not mark.args or not all(isinstance(path, (str, os.PathLike)) for path in mark.args):
         raise MarkError('ir_golden needs a path or pattern: ir_golden("golden/*.yaml").')
-    depth, duplicates = mark.kwargs.get("depth"), mark.kwargs.get("duplicates")
-    if depth is not None and (isinstance(depth, bool) or not isinstance(depth, int) or depth < 1):
-        raise MarkError(f"ir_golden(depth={depth!r}): the depth is a whole number, 1 or more.")
-    if duplicates not in (None, "error", "collapse"):
-        raise MarkError(f"ir_golden(duplicates={duplicates!r}): it is 'error' or 'collapse'.")
-    return tuple(os.fspath(path).replace(os.sep, "/") for path in mark.args), depth, duplicates
+    given = {name: value for name, value in mark.kwargs.items() if value is not None}
+    try:
+        read = {
+            name: SETTINGS[f"ir_{name}"][1](f"ir_golden({name}=…)", value) for name, value in given.items()
+        }
+    except pytest.UsageError as error:
+        raise MarkError(str(error)) from None
+    return (
+        tuple(os.fspath(path).replace(os.sep, "/") for path in mark.args),
+        read.get("depth"),
+        read.get("duplicates"),
+    )
 
 
 def _fixed_folder(pattern: str) -> str:
