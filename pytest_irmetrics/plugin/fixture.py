@@ -299,7 +299,7 @@ class IRMetrics:
         item = self._item
         if self._state != "not called":
             return _UNCHECKED.get(self._state)
-        if item.parameter is not None and item.parameter.problem is not None:
+        if item.parameter.problem is not None:
             return item.parameter.problem
         try:
             bound = item.bound_threshold()
@@ -317,7 +317,7 @@ class IRMetrics:
         item, self.is_over = self._item, True
         if self._report is None and self._state != "not called":
             # Nothing was evaluated, and the failure says why.
-            path = item.parameter.path if item.parameter is not None else None
+            path = item.parameter.path
             name = item.node.name if path is None else item.session.shown(path)
             self._report = ItemReport(item.node.nodeid, name, outcome="not evaluated")
         return None if self._report is None else self._report.dumps()

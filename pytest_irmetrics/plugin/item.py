@@ -16,6 +16,7 @@ from pytest_irmetrics.gates import gated_by_default, rates_rankings
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin.marks import (
     MarkError,
+    golden_parameter,
     marked_thresholds,
     name_in_file,
     unknown_query,
@@ -30,7 +31,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.plugin.config import RunConfig
-    from pytest_irmetrics.plugin.marks import GoldenParameter
     from pytest_irmetrics.plugin.session import GatingSession
     from pytest_irmetrics.retrieval import Retrieved
     from pytest_irmetrics.run import Run
@@ -40,6 +40,12 @@ __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows th
 
 _LABEL_REPORT = "run.json"
 """The file that the commands to judge documents write the run to."""
+
+_NO_GOLDEN_SET = (
+    'This test has no golden set. Mark it @pytest.mark.ir_golden("golden/*.yaml"), or pass one: '
+    'irmetrics.check(golden="golden/faq.yaml"), which a method of unittest.TestCase, or a test that gets the '
+    "fixture by request.getfixturevalue, has to do: such a test is not parametrized."
+)
 
 
 class UserFixtures(NamedTuple):
@@ -60,7 +66,7 @@ class GatedItem:
     ) -> None:
         self.node: pytest.Item = request.node
         self.session = session
-        self.parameter: GoldenParameter | None = getattr(request, "param", None)
+        self.parameter = golden_parameter(self.node)
         """What `ir_golden` gives it."""
         self.settings: RunConfig = session.settings
         self.fixtures = fixtures
@@ -87,15 +93,9 @@ class GatedItem:
                 f"golden={given!r} is no golden set. Give a path, a GoldenSet, or judgments: "
                 '{"query": {"document": 1}}.'
             )
-        if self.parameter is not None:
-            if self.parameter.path is None:
-                raise MarkError(self.parameter.problem or "")
-            return self.session.golden_set(self.parameter.path)
-        raise MarkError(
-            'This test has no golden set. Mark it @pytest.mark.ir_golden("golden/*.yaml"), or pass one: '
-            'irmetrics.check(golden="golden/faq.yaml"), which a method of unittest.TestCase, or a test that gets the '
-            "fixture by request.getfixturevalue, has to do: such a test is not parametrized."
-        )
+        if self.parameter.path is None:
+            raise MarkError(self.parameter.problem or _NO_GOLDEN_SET)
+        return self.session.golden_set(self.parameter.path)
 
     def golden_name(self, golden: GoldenSet) -> str:
         """Return a golden set's name for messages: the path of its file, or its own name if it was made in Python."""
@@ -107,7 +107,7 @@ class GatedItem:
         if not only:
             return list(golden.queries.values())
         found = {query.id: query for query in map(golden.find, only) if query is not None}
-        if not found and self.parameter is None and not self.session.marked_golden_sets:
+        if not found and self.parameter.path is None and not self.session.marked_golden_sets:
             raise MarkError(unknown_query(only[0], [golden]))
         if not found:  # another set has it: this was seen when the tests were collected
             reason = f"{self.golden_name(golden)} does not have the query {only[0]} (--ir-query)"
@@ -117,7 +117,7 @@ class GatedItem:
     @property
     def depth(self) -> int:
         """How many results a query is asked for."""
-        return (self.parameter and self.parameter.depth) or self.settings.depth
+        return self.parameter.depth or self.settings.depth
 
     def thresholds_by_place(self, golden: GoldenSet) -> list[list[Threshold]]:
         """Return the thresholds on this item, a list for each place that sets some, in their order of precedence.
@@ -126,11 +126,12 @@ class GatedItem:
         MarkError; the last for a mark whose tag no query of any of the test's golden sets has.
         """
         marked = marked_thresholds(self.node, self.settings.custom_metrics)
-        siblings = self.parameter.siblings if self.parameter is not None else ()
         for threshold in (threshold for place in marked for threshold in place):
             if threshold.tag is None or threshold.tag in golden.tags:
                 continue
-            if not any(threshold.tag in self.session.golden_set(path).tags for path in siblings):
+            if not any(
+                threshold.tag in self.session.golden_set(path).tags for path in self.parameter.siblings
+            ):
                 raise MarkError(
                     f"{threshold.origin}: no query has the tag {threshold.tag!r}, so the threshold binds to nothing. "
                     f"The tags are: {', '.join(sorted(golden.tags)) or 'none'}."
@@ -139,9 +140,8 @@ class GatedItem:
 
     def bound_threshold(self) -> Threshold | Gate | None:
         """Return one of the thresholds that this item is held to besides its baseline. Raises as `thresholds_by_place` does."""
-        if (
-            self.parameter is None
-        ):  # its golden set is not known, nor then the tags that limits of settings bind to
+        # Its golden set is not known, nor then the tags that limits of settings bind to.
+        if self.parameter.path is None:
             marked = marked_thresholds(self.node, self.settings.custom_metrics)
             of_settings = [limit for limit in self.settings.thresholds if limit.tag is None]
             return next((one for place in [*marked, of_settings] for one in place), None)
@@ -175,7 +175,7 @@ class GatedItem:
         try:
             return RetrievalOptions(
                 depth=self.depth,
-                duplicates=(self.parameter and self.parameter.duplicates) or settings.duplicates,
+                duplicates=self.parameter.duplicates or settings.duplicates,
                 doc_id=self.fixtures.doc_id,
                 timeout=settings.timeout,
                 concurrency=settings.concurrency,

@@ -29,7 +29,7 @@ _WILDCARDS = frozenset("*?[")
 
 
 class GoldenParameter(NamedTuple):
-    """The parameter of one test item: the file of its golden set, or the problem that it fails with."""
+    """The parameter of one test item: the file of its golden set, or the problem that it fails with, or nothing."""
 
     path: Path | None
     siblings: tuple[Path, ...] = ()
@@ -58,10 +58,10 @@ def unknown_query(wanted: str, known: Iterable[GoldenSet]) -> str:
     return f"--ir-query: no golden set of this run has the query {wanted!r}.{hint}"
 
 
-def golden_parameter(node: pytest.Item) -> GoldenParameter | None:
-    """Return what `ir_golden` gives a test item; None for a test without."""
+def golden_parameter(node: pytest.Item) -> GoldenParameter:
+    """Return what `ir_golden` gives a test item; one without a path where it gives none."""
     parameter = getattr(getattr(node, "callspec", None), "params", {}).get("irmetrics")
-    return parameter if isinstance(parameter, GoldenParameter) else None
+    return parameter if isinstance(parameter, GoldenParameter) else GoldenParameter(None)
 
 
 def golden_parameters(marks: Sequence[pytest.Mark], folder: Path) -> dict[str, GoldenParameter]:

@@ -197,8 +197,7 @@ class Recorder:
 
     def _gone_since(self) -> Sequence[str]:
         """Return the baselines that are gone since the commit of ``--ir-since``."""
-        reports = (attempt.item_report for attempt in self._attempts.values())
-        if not any(report is not None and report.since is not None for report in reports):
+        if not (self._settings.since and self._attempts):
             return ()
         from pytest_irmetrics.plugin.since import baselines_gone_since  # noqa: PLC0415 - only with --ir-since
 
@@ -212,7 +211,19 @@ class Recorder:
         """Print the terminal summary, also of a run that was `interrupted`."""
         screen = self._session.screen
         verbosity = self._config.getoption("verbose", 0)
-        lines = list(summary_lines(self._summary_report(interrupted=interrupted), screen, verbosity))
+        report = replace(
+            self._session_report,
+            failures_printed=self._config.getoption("tbstyle", "auto") != "no",
+            problems=self._problems,
+            stored=self._stored,
+            written=self._written,
+            notes=[
+                *self._unstored_notes(),
+                *self._unused_note(interrupted=interrupted),
+                *_unbound_notes(self._session_report.items),
+            ],
+        )
+        lines = list(summary_lines(report, screen, verbosity))
         if lines and verbosity >= 0:
             reporter.write_sep("=", "retrieval quality")
         for line in lines:
@@ -227,21 +238,6 @@ class Recorder:
         report = replace(self._session_report, info=self._run_info)
         for command in (*github_errors(report), *github_warnings(report)):
             reporter.write_line(to_stream(command, encoding))
-
-    def _summary_report(self, *, interrupted: bool) -> SessionReport:
-        """Return all that the terminal summary shows."""
-        return replace(
-            self._session_report,
-            failures_printed=self._config.getoption("tbstyle", "auto") != "no",
-            problems=self._problems,
-            stored=self._stored,
-            written=self._written,
-            notes=[
-                *self._unstored_notes(),
-                *self._unused_note(interrupted=interrupted),
-                *_unbound_notes(self._session_report.items),
-            ],
-        )
 
     def _unread_baselines(self) -> list[str]:
         """Return the stored baselines that no test read, of a run that gates or stores and was not cut short."""

@@ -90,8 +90,7 @@ def find_problems(session: GatingSession, items: Sequence[pytest.Item]) -> Itera
     config, settings = session.config, session.settings
     registered = {line.split(":")[0].split("(")[0].strip() for line in config.getini("markers")}
     users = [item for item in items if requests_irmetrics(item)]
-    found = filter(None, map(golden_parameter, users))
-    session.marked_golden_sets = sorted({path for parameter in found for path in parameter.siblings})
+    session.marked_golden_sets = sorted({path for item in users for path in golden_parameter(item).siblings})
     if settings.only_queries:
         yield from _without_queries(session, users)
     whole = collects_whole_files(config)
