@@ -53,16 +53,13 @@ def _thresholds(name: str, words: Sequence[str]) -> dict[str, Any]:
     definitions: dict[str, Any] = {f"{name}_own": _limits(words, -inf, inf)}
     properties: dict[str, Any] = {}
     for family in FAMILIES.values():
-        limits = f"{name}_{family.lower:g}_to_{family.upper:g}"
-        if family.kind != "latency":
-            definitions[limits] = _limits(words, family.lower, family.upper)
-        elif "max" in words:
-            definitions[limits] = _by_word(["max"], family.lower, family.upper)
-        else:
-            continue
-        about = {"description": family.definition.partition("\n")[0], "$ref": f"#/$defs/{limits}"}
-        names = [family.name, f"{family.name}@10"] if family.kind == "ranking" else [family.name]
-        properties |= dict.fromkeys(names, about)
+        of_family = [word for word in words if word == "max" or family.kind != "latency"]
+        if of_family:
+            limits = f"{name}_{family.lower:g}_to_{family.upper:g}"
+            definitions[limits] = _limits(of_family, family.lower, family.upper)
+            about = {"description": family.definition.partition("\n")[0], "$ref": f"#/$defs/{limits}"}
+            names = [family.name, f"{family.name}@10"] if family.kind == "ranking" else [family.name]
+            properties |= dict.fromkeys(names, about)
     definitions[name] = {
         "type": "object",
         "properties": properties,
@@ -74,21 +71,18 @@ def _thresholds(name: str, words: Sequence[str]) -> dict[str, Any]:
 
 def _limits(words: Sequence[str], lower: float, upper: float) -> dict[str, Any]:
     """Return the schema of the limits on a metric of this range: a number, which is `min`, or a mapping of words."""
-    return {"anyOf": [*_choices("min", lower, upper), _by_word(words, lower, upper)]}
-
-
-def _by_word(words: Sequence[str], lower: float, upper: float) -> dict[str, Any]:
     limits = {
         name: {"description": f"Fails where {WORDS[name].fails_when}.", "anyOf": _choices(name, lower, upper)}
         for name in words
     }
-    return {
+    by_word = {
         "type": "object",
         "properties": limits,
         "patternProperties": {"^x-": {}},
         "additionalProperties": False,
         "minProperties": 1,
     }
+    return {"anyOf": [*(_choices("min", lower, upper) if "min" in words else ()), by_word]}
 
 
 def _choices(name: str, lower: float, upper: float) -> list[dict[str, Any]]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from itertools import chain
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_irmetrics.base.numbers import as_whole_number
@@ -116,28 +117,23 @@ def limit_edits(
 
     `queries` are today's, with limits of their own; `means` are the run's, by the metric's name, which per cent are of.
     """
-    edits = _edits(stored, today, means)
-    before = stored.own or {}
-    for query_id, query in queries.items():
-        own = Gates(own_gates(query))
-        if own or query_id in before:
-            edits += _edits(Gates(before.get(query_id, ())), own, {})
-    return edits
-
-
-def _edits(stored: Gates, today: Gates, means: Mapping[str, float]) -> list[LimitEdit]:
-    before, after = (
-        {(gate.metric, gate.tag, gate.word): gate for gate in gates} for gates in (stored, today)
-    )
+    of_queries = [gates for query_id, gates in (stored.own or {}).items() if query_id in queries]
+    before = _by_key([*stored, *chain.from_iterable(of_queries)])
+    after = _by_key([*today, *chain.from_iterable(map(own_gates, queries.values()))])
     edits = []
     for key in dict.fromkeys((*before, *after)):
         was, now = before.get(key), after.get(key)
         gate = was or now
         if gate is not None and (was and was.limit) != (now and now.limit):
-            mean = means.get(gate.metric.name) if gate.tag is None else None
+            mean = means.get(gate.metric.name) if gate.tag is gate.query_id is None else None
             limits = " → ".join("off" if one is None else str(one.limit) for one in (was, now))
             edits.append(LimitEdit(f"{subject(gate)} {gate.word} {limits}", _holds(was, now, mean)))
     return edits
+
+
+def _by_key(gates: Iterable[Gate]) -> dict[tuple[object, ...], Gate]:
+    """Return gates by what they are on."""
+    return {(gate.metric, gate.tag, gate.query_id, gate.word): gate for gate in gates}
 
 
 def _holds(was: Gate | None, now: Gate | None, mean: float | None) -> Holds:

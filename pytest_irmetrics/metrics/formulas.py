@@ -401,7 +401,6 @@ _GAIN = Parameter("gain", "linear", choices=("linear", "exp"))
 _DENOM = Parameter("denom", "k", choices=("k", "retrieved"))
 _MAX = Parameter("max", 4, below=1001, whole=True)  # 2^1000 and its sums are still finite doubles
 _EMPTY = "1 when nothing came back for a query that has no answer, else 0; over those queries alone."
-_MILLISECONDS = "of the milliseconds that a query took."
 
 FAMILIES: Mapping[str, Family] = {
     family.name: family
@@ -420,18 +419,12 @@ FAMILIES: Mapping[str, Family] = {
         Family("rbp", rbp, (REL, Parameter("p", 0.8, below=1))),
         Family("bpref", bpref, (REL,), is_best_known=False),
         Family("no_answer", kind="no_answer", is_best_known=False, about=_EMPTY),
-        Family(
-            "latency_p50", kind="latency", upper=inf, is_best_known=False, about=f"The median {_MILLISECONDS}"
-        ),
-        Family(
-            "latency_p95",
-            kind="latency",
-            upper=inf,
-            is_best_known=False,
-            about=f"The 95th percentile {_MILLISECONDS}",
+        *(
+            Family(name, kind="latency", upper=inf, is_best_known=False, about=f"{what} of the milliseconds that a query took.")
+            for name, what in (("latency_p50", "The median"), ("latency_p95", "The 95th percentile"))
         ),
     )
-}
+}  # fmt: skip
 
 
 # Means
