@@ -57,26 +57,12 @@ def given_judgments(
 
     `texts` has those of documents: one is judged by its text where the query judges passages and it is a chunk.
     """
-    given = [
-        *(
-            _Given(
-                f"--judge {shlex.join((query, doc_id, grade))}", query, doc_id, grade, texts.get(doc_id, "")
-            )
-            for query, doc_id, grade in options.judge
-        ),
-        *(
-            _Given(
-                f"--passage {shlex.join((query, doc_id, text, grade))}",
-                query,
-                doc_id,
-                grade,
-                text,
-                is_passage=True,
-            )
-            for query, doc_id, text, grade in options.passage
-        ),
-        *(_rows(options.list) if options.list is not None else ()),
-    ]
+    given = [*_rows(options.list)] if options.list is not None else []
+    for words in (*options.judge, *options.passage):
+        query, doc_id, *passage, grade = words
+        where = f"{'--passage' if passage else '--judge'} {shlex.join(words)}"
+        text = passage[0] if passage else texts.get(doc_id, "")
+        given.append(_Given(where, query, doc_id, grade, text, is_passage=bool(passage)))
     judgments, problems = [], []
     for one in given:
         try:

@@ -167,7 +167,7 @@ def _read_parameters(family: Family, given: Mapping[str, str], text: str) -> dic
             values |= {"gain": "exp"} if value.casefold() == "exp-log2" else {}
             continue
         if key not in parameters:
-            raise MetricError(f"{text!r}: {unknown_parameter(family, written)}")
+            raise MetricError(f"{text!r}: {_unknown_parameter(family, written)}")
         read = parameters[key].read(value)
         if read is None:
             accepted = parameters[key].accepts
@@ -177,7 +177,7 @@ def _read_parameters(family: Family, given: Mapping[str, str], text: str) -> dic
     return values
 
 
-def unknown_parameter(family: Family, written: str) -> str:
+def _unknown_parameter(family: Family, written: str) -> str:
     """Word the error for a parameter that a family does not have."""
     names = [parameter.name for parameter in family.parameters]
     close = _closest(written.casefold(), names)

@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.metrics.formulas import FAMILIES, NO_CUTOFF, REL, Hits, MetricError, Profile
-from pytest_irmetrics.metrics.names import parse_metric, unknown_parameter
+from pytest_irmetrics.metrics.names import parse_metric
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
@@ -90,8 +90,6 @@ def _bind(metric: Metric, relevance_level: Grade) -> tuple[Grade, Formula, int, 
     if family is None or family.formula is None:
         raise MetricError(f"{metric.name} is not computed from a ranking and its judgments alone.")
     given = dict(metric.parameters)
-    for key in given.keys() - {parameter.name for parameter in family.parameters}:
-        raise MetricError(f"{metric.name}: {unknown_parameter(family, key)}")
     level: object = given.pop("rel", relevance_level)
     if not isinstance(level, (int, float)) or not 0 < level < inf:
         raise MetricError(f"the relevance level {level!r} is not a number above 0. The usual one is 1.")
