@@ -43,12 +43,11 @@ def load_documents(runs: Iterable[str], corpus: str | None, wanted: Collection[s
 
     `wanted` are ids as rankings have them. Raises CommandError for a corpus that cannot be read.
     """
-    titles = titles_of_reports(runs)
-    texts: dict[str, str] = {}
-    ids = {*wanted, *map(document_of, wanted)}
-    rows = _rows(corpus) if corpus is not None and wanted else ()
-    found = False
-    for row in rows:
+    titles, texts = titles_of_reports(runs), dict[str, str]()
+    if corpus is None or not wanted:
+        return Documents(titles, texts)
+    ids, found = {*wanted, *map(document_of, wanted)}, False
+    for row in _rows(corpus):
         doc_id = next((str(row[name]) for name in _IDS if row.get(name) not in (None, "")), None)
         if doc_id in ids:
             found = True
@@ -57,10 +56,10 @@ def load_documents(runs: Iterable[str], corpus: str | None, wanted: Collection[s
                 titles.setdefault(doc_id, " ".join(title.split())[:_LONGEST_TITLE])
             if text.strip():
                 texts.setdefault(doc_id, text[:_LONGEST_TEXT])
-    if rows and not found:
+    if not found:
         print_note(
-            f"{corpus}: holds none of the {plural(len(wanted), 'document')} at hand. Check that it spells the ids as the "
-            "rankings do."
+            f"{corpus}: holds none of the {plural(len(wanted), 'document')} at hand. Check that it has a `docid`, and spells the "
+            "ids as the rankings do."
         )
     return Documents(titles, texts)
 
@@ -87,22 +86,14 @@ def _rows(corpus: str) -> Iterator[Mapping[str, Any]]:
                 if delimiter is not None:
                     table = csv.DictReader(lines, delimiter=delimiter)
                     table.fieldnames = [name.strip().lower() for name in table.fieldnames or ()]
-                    yield from map(_document, table)
+                    yield from table
                 else:
-                    for line in lines:
-                        if line.strip():
-                            yield _document(json.loads(line))
-                        number += 1
-    except (OSError, EOFError, zlib.error, csv.Error, ValueError, TypeError, RecursionError) as error:
+                    for number, line in enumerate(lines, 1):  # noqa: B007 - for the error
+                        row = json.loads(line) if line.strip() else {}
+                        yield row if isinstance(row, dict) else {}
+    except (OSError, EOFError, zlib.error, csv.Error, ValueError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
         raise CommandError(
             f"{printable(corpus)}:{number}: cannot be read: {reason}. Give JSON Lines, or a table with a header (.csv, .tsv), of "
             "docid, title and text, in UTF-8."
         ) from None
-
-
-def _document(row: Any) -> Mapping[str, Any]:
-    """Return a row that has an id. Raises ValueError for any other."""
-    if not isinstance(row, dict) or set(_IDS).isdisjoint(row):
-        raise ValueError("there is no docid")
-    return row

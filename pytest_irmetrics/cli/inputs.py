@@ -101,8 +101,7 @@ def find_query(golden: GoldenSet, wanted: str, file: str, where: str = "") -> Qu
     query = golden.find(wanted) or (by_text[0] if len(by_text) == 1 else None)
     if query is not None:
         return query
-    close: Sequence[str] = [query.id for query in by_text]
-    close = close or [one for one in golden.queries if wanted and wanted.casefold() in one.casefold()]
+    close = [query.id for query in by_text]
     if not close and len(golden.queries) <= _MAX_COMPARED:
         close = get_close_matches(wanted[:100], list(golden.queries), n=3)
     count = plural(len(golden.queries), "query", "queries")
