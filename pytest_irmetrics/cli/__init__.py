@@ -1,7 +1,7 @@
 """The console script ``pytest-irmetrics``: each module of this folder that has a function `run` is a command of its name.
 
-The first line of its docstring says what it does, the rest is what ``--help`` prints; `PARENTS` are the options that several
-commands have, `arguments` adds its own, and `run` takes the parsed options and returns the exit status.
+The first line of its docstring says what it does, the rest is what ``--help`` prints; `ARGUMENTS` are those
+that it takes, and `run` gets them parsed and returns the exit status.
 """
 
 from __future__ import annotations
@@ -84,9 +84,14 @@ def _parser() -> argparse.ArgumentParser:
             description=description,
             epilog=f"examples:\n{examples}",
             formatter_class=argparse.RawDescriptionHelpFormatter,
-            parents=module.PARENTS,
             allow_abbrev=False,
         )
-        module.arguments(command)
+        groups: dict[object, argparse._ActionsContainer] = {("", False): command}
+        for names, settings, group, alone in module.ARGUMENTS:
+            if (group, False) not in groups:
+                groups[group, False] = command.add_argument_group(group)
+            if (group, alone) not in groups:
+                groups[group, alone] = groups[group, False].add_mutually_exclusive_group()
+            groups[group, alone].add_argument(*names, **settings)
         command.set_defaults(run=module.run, parser=command)
     return parser

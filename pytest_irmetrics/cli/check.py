@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli import inputs, shared
+from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.golden import GoldenSetError
 from pytest_irmetrics.golden.lint import lint
 from pytest_irmetrics.golden.query import query_as_dict
@@ -29,18 +30,13 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.golden import GoldenSet
 
-PARENTS = (shared.QUIET, shared.FORMAT, shared.METRIC)
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of this command."""
-    parser.add_argument("files", nargs="+", metavar="FILE", help=shared.GOLDEN_HELP)
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print what was read as one JSON list, a query a line, each with its file; if anything is wrong, only that is "
-        "printed, on standard error",
-    )
+ARGUMENTS = (
+    shared.QUIET,
+    shared.FORMAT,
+    shared.METRIC,
+    argument("files", nargs="+", metavar="FILE", help=shared.GOLDEN_HELP),
+    argument("--json", action="store_true", help="print what was read as one JSON list, a query a line, each with its file; if anything is wrong, only that is printed, on standard error"),
+)  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:

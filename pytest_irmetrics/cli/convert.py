@@ -27,6 +27,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.files import packed_as_named, without_gz
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli import inputs, shared
+from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.golden.files import lines_of
 from pytest_irmetrics.golden.formats import FORMATS, format_by_suffix, is_golden_folder, read_golden_set
 from pytest_irmetrics.golden.write import ConversionError, drop_unsupported
@@ -35,29 +36,20 @@ from pytest_irmetrics.run import Run, RunError
 if TYPE_CHECKING:
     import argparse
 
-PARENTS = (shared.TEST, shared.QUIET, shared.METRIC)
+ARGUMENTS = (
+    shared.TEST,
+    shared.QUIET,
+    shared.METRIC,
+    argument("source", metavar="IN", help="a golden set or a run"),
+    argument("target", metavar="OUT", help="the file, or for BEIR the folder, to write"),
+    argument("--from", dest="form", choices=(*FORMATS, "run"), help="the format of IN, where its suffix does not say it"),
+    argument("--to", choices=(*FORMATS, "run", "json"), help="the format of OUT, where its suffix does not say it; of a run, run is TREC and json is JSON"),
+    argument("--force", action="store_true", help="write over what is there"),
+)  # fmt: skip
 _RUNS = {"run": "run", "trec": "run", "res": "run", "json": "json"}
 """Suffix of a run → its format."""
 _COMMENT = re.compile(r"(?m)(?:^|[ \t])#|(?:^|[\s{,-])x-[^\s:]+:")
 """A comment in YAML, or a key that begins with x-, which is ignored."""
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of this command."""
-    parser.add_argument("source", metavar="IN", help="a golden set or a run")
-    parser.add_argument("target", metavar="OUT", help="the file, or for BEIR the folder, to write")
-    parser.add_argument(
-        "--from",
-        dest="form",
-        choices=(*FORMATS, "run"),
-        help="the format of IN, where its suffix does not say it",
-    )
-    parser.add_argument(
-        "--to",
-        choices=(*FORMATS, "run", "json"),
-        help="the format of OUT, where its suffix does not say it; of a run, run is TREC and json is JSON",
-    )
-    parser.add_argument("--force", action="store_true", help="write over what is there")
 
 
 def run(options: argparse.Namespace) -> int:

@@ -24,6 +24,7 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.git import Repository
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.cli import inputs, shared
+from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.gates import usual_metric
 from pytest_irmetrics.golden import GoldenSet
@@ -37,33 +38,18 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.run import Run
 
-PARENTS = (shared.METRICS, shared.BASELINE_DIR, shared.METRIC)
+ARGUMENTS = (
+    shared.METRICS,
+    shared.BASELINE_DIR,
+    shared.METRIC,
+    argument("tests", nargs="*", metavar="TEST", help="a test's id or a part of it, or the path of its baseline; without any, all baselines from here on down"),
+    argument("--since", metavar="REV", help="also say what has been lost since this tag, branch or commit"),
+    argument("--limit", type=shared.count_or_all, default=20, metavar="N", help="how many versions to show of those that changed anything; 0: all versions (default: 20)"),
+    argument("--json", action="store_true", help="print all of it as JSON"),
+    argument("--html", metavar="PATH", help="also write it with a plot, as one HTML file; needs Jinja2"),
+)  # fmt: skip
 _MAX_NAMED = 5
 """Tests that a message names."""
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of this command."""
-    parser.add_argument(
-        "tests",
-        nargs="*",
-        metavar="TEST",
-        help="a test's id or a part of it, or the path of its baseline; without any, all baselines from here on down",
-    )
-    parser.add_argument(
-        "--since", metavar="REV", help="also say what has been lost since this tag, branch or commit"
-    )
-    parser.add_argument(
-        "--limit",
-        type=shared.count_or_all,
-        default=20,
-        metavar="N",
-        help="how many versions to show of those that changed anything; 0: all versions (default: 20)",
-    )
-    parser.add_argument("--json", action="store_true", help="print all of it as JSON")
-    parser.add_argument(
-        "--html", metavar="PATH", help="also write it with a plot, as one HTML file; needs Jinja2"
-    )
 
 
 def run(options: argparse.Namespace) -> int:

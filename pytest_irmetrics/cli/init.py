@@ -18,11 +18,14 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.cli import shared
+from pytest_irmetrics.cli.shared import argument
 
 if TYPE_CHECKING:
     import argparse
 
-PARENTS = ()
+ARGUMENTS = (
+    argument("--dir", type=shared.filled, default=".", metavar="DIR", help="where to; made if it is not there (default: the current folder)"),
+)  # fmt: skip
 _TEMPLATES = Path(__file__).with_name("init_files")
 _FILES = {
     "golden/faq.yaml": "faq.yaml",
@@ -30,17 +33,6 @@ _FILES = {
     "test_search.py": "test_search.py.txt",
 }
 """The files that are written → their templates."""
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of this command."""
-    parser.add_argument(
-        "--dir",
-        type=shared.filled,
-        default=".",
-        metavar="DIR",
-        help="where to; made if it is not there (default: the current folder)",
-    )
 
 
 def run(options: argparse.Namespace) -> int:

@@ -41,6 +41,7 @@ from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.cli.corpus import CORPUS_HELP, load_documents
 from pytest_irmetrics.cli.judge import Session, given_judgments
+from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.edit_yaml import append_judgments
 from pytest_irmetrics.golden.format_tables import guard_formula
@@ -54,56 +55,28 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.edit_yaml import Edit, Judgment
     from pytest_irmetrics.run import Run
 
-PARENTS = (shared.TEST, shared.BASELINE_DIR, shared.QUIET, shared.METRIC)
+_WHICH, _WHAT = "which documents", "what to do with them"
+ARGUMENTS = (
+    shared.TEST,
+    shared.BASELINE_DIR,
+    shared.QUIET,
+    shared.METRIC,
+    argument("file", metavar="FILE", help="a golden set; one in YAML to append to; - is standard input"),
+    argument("--run", group=_WHICH, dest="stored", action="append", default=[], metavar="RUN", help="a baseline, a JSON report, or a TREC run: one is pooled with the baselines, several stand for themselves"),
+    argument("--by", group=_WHICH, type=shared.ranking_metric, default="ndcg@10", metavar="METRIC", help="list documents by what they are worth to this metric, down to its cut-off (default: ndcg@10)"),
+    argument("--query", group=_WHICH, dest="queries", action="append", default=[], metavar="ID", help="only documents of this query (repeatable)"),
+    argument("--limit", group=_WHICH, type=shared.count_or_all, default=20, metavar="N", help="at most so many documents; 0: all (default: 20)"),
+    argument("--corpus", group=_WHICH, metavar="FILE", help=CORPUS_HELP),
+    argument("-i", "--interactive", group=_WHAT, alone=True, action="store_true", help="show them one after the other and append the grade that is written for each; or s skip, u undo, q quit"),
+    argument("--json", group=_WHAT, alone=True, action="store_true", help="print them as one JSON list"),
+    argument("-o", "--out", group=_WHAT, alone=True, metavar="LIST.csv", help="write them to a new CSV file, or to -, with an empty column `rating`, for a spreadsheet"),
+    argument("--from", group=_WHAT, alone=True, dest="list", metavar="LIST.csv", help="append the judgments of the rows that have a rating; - is standard input"),
+    argument("--judge", group=_WHAT, alone=True, nargs=3, action="append", default=[], metavar=("QUERY", "DOC", "GRADE"), help="append this judgment (repeatable)"),
+    argument("--passage", group=_WHAT, alone=True, nargs=4, action="append", default=[], metavar=("QUERY", "DOC", "TEXT", "GRADE"), help="append this judgment by passage: whatever chunk of DOC holds TEXT (repeatable)"),
+)  # fmt: skip
 _COLUMNS = ("id", "query", "docid", "rating", "rank", "influence", "title", "text")
 _MAX_NAMED = 3
 """Ids that a note names."""
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of this command."""
-    parser.add_argument(
-        "file", metavar="FILE", help="a golden set; one in YAML to append to; - is standard input"
-    )
-    which = parser.add_argument_group("which documents")
-    which.add_argument(
-        "--run",
-        dest="stored",
-        action="append",
-        default=[],
-        metavar="RUN",
-        help="a baseline, a JSON report, or a TREC run: one is pooled with the baselines, several stand for themselves",
-    )
-    by_help = "list documents by what they are worth to this metric, down to its cut-off (default: ndcg@10)"
-    which.add_argument("--by", type=shared.ranking_metric, default="ndcg@10", metavar="METRIC", help=by_help)
-    query_help = "only documents of this query (repeatable)"
-    which.add_argument("--query", dest="queries", action="append", default=[], metavar="ID", help=query_help)
-    limit_help = "at most so many documents; 0: all (default: 20)"
-    which.add_argument("--limit", type=shared.count_or_all, default=20, metavar="N", help=limit_help)
-    which.add_argument("--corpus", metavar="FILE", help=CORPUS_HELP)
-    what = parser.add_argument_group("what to do with them").add_mutually_exclusive_group()
-    what.add_argument(
-        "-i",
-        "--interactive",
-        action="store_true",
-        help="show them one after the other and append the grade that is written for each; or s skip, u undo, q quit",
-    )
-    what.add_argument("--json", action="store_true", help="print them as one JSON list")
-    out_help = "write them to a new CSV file, or to -, with an empty column `rating`, for a spreadsheet"
-    what.add_argument("-o", "--out", metavar="LIST.csv", help=out_help)
-    list_help = "append the judgments of the rows that have a rating; - is standard input"
-    what.add_argument("--from", dest="list", metavar="LIST.csv", help=list_help)
-    for option, words, means in (
-        ("--judge", ("QUERY", "DOC", "GRADE"), "append this judgment"),
-        (
-            "--passage",
-            ("QUERY", "DOC", "TEXT", "GRADE"),
-            "append this judgment by passage: whatever chunk of DOC holds TEXT",
-        ),
-    ):
-        what.add_argument(
-            option, nargs=len(words), action="append", default=[], metavar=words, help=f"{means} (repeatable)"
-        )
 
 
 def run(options: argparse.Namespace) -> int:

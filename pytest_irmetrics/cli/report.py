@@ -21,6 +21,7 @@ from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.files import FileError, read_bytes
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.cli import inputs, shared
+from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.reports import output
 from pytest_irmetrics.reports.formats import json
 
@@ -29,23 +30,11 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.reports import SessionReport
 
-PARENTS = (shared.QUIET,)
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of this command."""
-    parser.add_argument(
-        "file", metavar="REPORT.json", help="what pytest --ir-report=json:PATH wrote; - is standard input"
-    )
-    parser.add_argument(
-        "-o",
-        "--output",
-        metavar="PATH",
-        action="append",
-        default=[],
-        help="where to: the format is told by the suffix, .html, .md or .json, or said before the path, html:PATH, also "
-        "html:-; repeatable",
-    )
+ARGUMENTS = (
+    shared.QUIET,
+    argument("file", metavar="REPORT.json", help="what pytest --ir-report=json:PATH wrote; - is standard input"),
+    argument("-o", "--output", metavar="PATH", action="append", default=[], help="where to: the format is told by the suffix, .html, .md or .json, or said before the path, html:PATH, also html:-; repeatable"),
+)  # fmt: skip
 
 
 def run(options: argparse.Namespace) -> int:

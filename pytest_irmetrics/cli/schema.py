@@ -29,14 +29,10 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.thresholds import Word
 
-PARENTS = ()
+ARGUMENTS = ()
 _KEYS = Path(__file__).with_name("golden.schema.json")
 """The schema but for thresholds, which follow from the tables of metrics and words; what it accepts, ``check`` may still refuse."""
 _NUMBER = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
-
-
-def arguments(_parser: argparse.ArgumentParser) -> None:
-    """Add no arguments: this command has none."""
 
 
 def run(_options: argparse.Namespace) -> int:

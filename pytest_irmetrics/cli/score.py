@@ -28,6 +28,7 @@ from pytest_irmetrics.analysis.notes import notes_on
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.cli.corpus import titles_of_reports
+from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import DEFAULT_DEPTH, evaluate_run
 from pytest_irmetrics.gates import Against, decide, gated_by_default
@@ -48,38 +49,22 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
 
-PARENTS = (shared.FORMAT, shared.TEST, shared.METRICS, shared.METRIC)
+ARGUMENTS = (
+    shared.FORMAT,
+    shared.TEST,
+    shared.METRICS,
+    shared.METRIC,
+    argument("golden", metavar="GOLDEN", help=shared.GOLDEN_HELP),
+    argument("stored", metavar="RUN", help="the run; JSON where its name ends in .json, else TREC; - is standard input"),
+    argument("--against", metavar="RUN", help="the run before, to compare with; - is standard input"),
+    argument("--query", dest="queries", action="append", default=[], metavar="ID", help="print this query in full, its ranking and judgments, in place of all else (repeatable)"),
+    argument("--json", action="store_true", help="print it as the JSON report that pytest writes, which `report` reads"),
+)  # fmt: skip
 _NOT_ALONE = (*COMPARING_WORDS, "significance")
 """The words that say nothing of a run that is compared with none."""
 _DEFAULT = {"max_drop": AUTO}
 _BY_DEFAULT = "the default of max_drop"
 """The origin of a `max_drop` that the golden set does not set."""
-
-
-def arguments(parser: argparse.ArgumentParser) -> None:
-    """Add the arguments of this command."""
-    parser.add_argument("golden", metavar="GOLDEN", help=shared.GOLDEN_HELP)
-    parser.add_argument(
-        "stored",
-        metavar="RUN",
-        help="the run; JSON where its name ends in .json, else TREC; - is standard input",
-    )
-    parser.add_argument(
-        "--against", metavar="RUN", help="the run before, to compare with; - is standard input"
-    )
-    parser.add_argument(
-        "--query",
-        dest="queries",
-        action="append",
-        default=[],
-        metavar="ID",
-        help="print this query in full, its ranking and judgments, in place of all else (repeatable)",
-    )
-    parser.add_argument(
-        "--json",
-        action="store_true",
-        help="print it as the JSON report that pytest writes, which `report` reads",
-    )
 
 
 def run(options: argparse.Namespace) -> int:

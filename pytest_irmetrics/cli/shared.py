@@ -6,7 +6,7 @@ import argparse
 import json
 import shutil
 import sys
-from typing import TYPE_CHECKING, TextIO
+from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
@@ -17,7 +17,7 @@ from pytest_irmetrics.golden.formats import SUFFIXES
 from pytest_irmetrics.metrics import MetricError
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Mapping
     from pathlib import Path
 
     from pytest_irmetrics.metrics import Metric
@@ -78,54 +78,33 @@ def filled(text: str) -> str:
     return text
 
 
-# Options of several commands, for the `parents` of theirs ------------------------------------------------------------
+# Arguments of commands --------------------------------------------------------------------------------------------
 
 
-def _option(*names: str, **settings: object) -> argparse.ArgumentParser:
-    parser = argparse.ArgumentParser(add_help=False)
-    parser.add_argument(*names, **settings)  # type: ignore[arg-type]  # as argparse takes them
-    return parser
+class Argument(NamedTuple):
+    """An argument of a command, as argparse takes it."""
+
+    names: tuple[str, ...]
+    settings: Mapping[str, Any]
+    group: str
+    """The heading under which help lists it; empty: the usual one."""
+    alone: bool
+    """Whether no other of its group that stands alone may be given with it."""
 
 
-METRIC = _option(
-    "--metric",
-    type=filled,
-    action="append",
-    default=[],
-    metavar="NAME",
-    help="the name of a metric of your own, so that a threshold on it is no mistake (repeatable)",
-)
-METRICS = _option(
-    "--metrics",
-    type=_metrics,
-    action="extend",
-    metavar="METRICS",
-    help=f"what to score, such as ndcg@5,P@3 (default: {','.join(DEFAULT_METRICS)})",
-)
-TEST = _option(
-    "--test",
-    type=filled,
-    dest="tests",
-    action="append",
-    default=[],
-    metavar="NAME",
-    help="of a JSON report of several tests, the one whose run is meant: its id, or a part that no other has; given once, or "
-    "once for each run in their order",
-)
-BASELINE_DIR = _option(
-    "--baseline-dir",
-    type=filled,
-    default="ir_baselines",
-    metavar="NAME",
-    help="the folder of the baselines beside the tests, as the setting ir_baseline_dir names it (default: ir_baselines)",
-)
-QUIET = _option("--quiet", action="store_true", help="print only what is wrong")
-FORMAT = _option(
-    "--from",
-    dest="form",
-    choices=tuple(dict.fromkeys(SUFFIXES.values())),
-    help="the format of the golden set, where its suffix does not say it; - is read as yaml unless this says otherwise",
-)
+def argument(*names: str, group: str = "", alone: bool = False, **settings: Any) -> Argument:
+    """Declare an argument of a command; `settings` are those of argparse."""
+    return Argument(names, settings, group, alone)
+
+
+# fmt: off
+METRIC = argument("--metric", type=filled, action="append", default=[], metavar="NAME", help="the name of a metric of your own, so that a threshold on it is no mistake (repeatable)")
+METRICS = argument("--metrics", type=_metrics, action="extend", metavar="METRICS", help=f"what to score, such as ndcg@5,P@3 (default: {','.join(DEFAULT_METRICS)})")
+TEST = argument("--test", type=filled, dest="tests", action="append", default=[], metavar="NAME", help="of a JSON report of several tests, the one whose run is meant: its id, or a part that no other has; given once, or once for each run in their order")
+BASELINE_DIR = argument("--baseline-dir", type=filled, default="ir_baselines", metavar="NAME", help="the folder of the baselines beside the tests, as the setting ir_baseline_dir names it (default: ir_baselines)")
+QUIET = argument("--quiet", action="store_true", help="print only what is wrong")
+FORMAT = argument("--from", dest="form", choices=tuple(dict.fromkeys(SUFFIXES.values())), help="the format of the golden set, where its suffix does not say it; - is read as yaml unless this says otherwise")
+# fmt: on
 
 
 # Printing ---------------------------------------------------------------------------------------------------------
