@@ -10,8 +10,8 @@ from pytest_irmetrics.base.wording import joined
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.gates.wording import one_sided
 from pytest_irmetrics.metrics import mean
-from pytest_irmetrics.reports.item_report import OWN_BASELINE
-from pytest_irmetrics.reports.since import Edit, edit_sentences
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, Edit
+from pytest_irmetrics.reports.since import edit_sentences
 from pytest_irmetrics.thresholds import COMPARING_WORDS
 
 if TYPE_CHECKING:

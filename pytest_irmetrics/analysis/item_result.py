@@ -15,6 +15,7 @@ from pytest_irmetrics.reports.item_report import (
     Note,
     QueryReport,
     ScoreRow,
+    SinceReport,
     VerdictReport,
     explaining_gates,
 )
@@ -31,7 +32,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.gates import Verdict
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.reports.since import SinceReport
     from pytest_irmetrics.thresholds import Gate, Gates
 
 _MAX_GAINS = 5
@@ -120,7 +120,7 @@ class ItemResult:
             against=self.against,
             judge=judge if kind is not None and kind.judge else [],
             depth=now.depth,
-            since=None if self.since is None else self.since.as_dict(),
+            since=self.since,
             selftest=None if self.selftest is None else list(self.selftest.degradations),
         )
 

@@ -13,7 +13,7 @@ from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.gates import Against, decide
 from pytest_irmetrics.gates.limits import limit_edits, read_limits, stricter
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.reports.since import AcceptedSince, Edit, MeanSince, SinceReport
+from pytest_irmetrics.reports.item_report import AcceptedSince, Edit, MeanSince, SinceReport
 from pytest_irmetrics.thresholds import COMPARING_WORDS, Gates
 
 if TYPE_CHECKING:

@@ -32,7 +32,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.analysis.since import Then
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.plugin.item import GatedItem
-    from pytest_irmetrics.reports.since import SinceReport
+    from pytest_irmetrics.reports.item_report import SinceReport
     from pytest_irmetrics.run import Run
 
     Ask = Callable[[Sequence[Query], Any, RetrievalOptions], Awaitable[Retrieved]]

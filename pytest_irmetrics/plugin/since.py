@@ -15,7 +15,8 @@ from pytest_irmetrics.base.files import nearest_repository
 from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.gates.verdict import Verdict
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.reports.since import SinceReport, cure, headlines
+from pytest_irmetrics.reports.item_report import SinceReport
+from pytest_irmetrics.reports.since import cure, headlines
 from pytest_irmetrics.run import Run, RunError
 
 if TYPE_CHECKING:

@@ -41,8 +41,6 @@ _FAILED_MEANS = 5
 _ERRORS = 6
 _PLACES = 4
 """Of how many queries with one error the place is shown; the others are named."""
-_CAUGHT_SLICES = 8
-"""How many caught losses of a slice the self-test's table shows; where there are more, it shows none of them."""
 _SINCE = 8
 """How many sentences on what changed since another commit are shown without `-v`."""
 
@@ -313,17 +311,21 @@ def scores(item: ItemReport) -> Iterator[Block]:
     """Yield the table of a golden set's scores, and what is to be said of its numbers."""
     if not item.rows:
         return
+    differ = any(map(texts.full_text, item.rows))
     columns = [
         ("metric", "<", texts.row_name),
         ("n", ">", lambda row: str(row.n)),
         ("now", ">", texts.now_text),
         *(_change(item, "delta") if texts.is_compared(item) else []),
+        *([("in full", ">", texts.full_text)] if differ else []),
         ("gate", "<", lambda row: row.gate),
         ("verdict", "<", lambda row: row.verdict),
     ]
     bad = [place for place, row in enumerate(item.rows) if row.verdict == "FAILS"]
     yield _table(item.rows, columns, bad=bad, whole=(0, len(columns) - 1), level=Level.VERBOSE)
-    yield from (Text(note, level=Level.VERBOSE) for note in texts.table_notes(item))
+    yield from (Text(note, level=Level.VERBOSE) for note in texts.what_n_counts(item))
+    if differ:
+        yield Text(texts.IN_FULL, level=Level.VERBOSE)
 
 
 def slices(item: ItemReport) -> Iterator[Block]:
@@ -353,40 +355,31 @@ def _slices_table(shown: Sequence[ScoreRow], item: ItemReport, level: Level, unt
 
 
 def selftest(item: ItemReport) -> Iterator[Block]:
-    """Yield which degradations the gates catch."""
+    """Yield which degradations the gates catch; the losses of slices that are caught are counted without `-v`."""
     tried = item.selftest
     if tried is None:
         return
     slices_lost = [one for one in tried if one.tag is not None and one.caught_by]
-    hidden = slices_lost if len(slices_lost) > _CAUGHT_SLICES else []
-    if hidden:
-        yield _selftest_table([one for one in tried if one not in hidden], Level.NORMAL, Level.NORMAL)
-        more = plural(len(hidden), "more loss", "more losses")
+    yield _selftest_table([one for one in tried if one not in slices_lost], Level.NORMAL)
+    if slices_lost:
+        yield _selftest_table(slices_lost, Level.VERBOSE)
+        more = plural(len(slices_lost), "more loss", "more losses")
         yield Text(f"{more} of slices: caught (-v shows them)", until=Level.NORMAL)
-    yield _selftest_table(tried, Level.VERBOSE if hidden else Level.NORMAL, Level.ALL)
     for one in tried:
-        yield Text(f"{one.name}: {texts.caught_text(one)}", "" if one.caught_by else "warn", level=Level.ALL)
-        yield Text(one.what, indent=1, level=Level.ALL)
-        yield Text(texts.deltas_text(one), indent=1, level=Level.ALL)
+        caught = f"caught by {', '.join(one.caught_by)}" if one.caught_by else "MISSED"
+        yield Text(f"{one.name}: {caught}. {one.what}", level=Level.ALL)
     yield Text(texts.selftest_conclusion(tried))
 
 
-def _selftest_table(tried: Sequence[Degradation], level: Level, until: Level) -> Table:
+def _selftest_table(tried: Sequence[Degradation], level: Level) -> Table:
     return Table(
         ["degradation", "moves", "verdict"],
-        [[one.name, _moves(one), _caught(one)] for one in tried],
+        [[one.name, _moves(one), texts.caught_text(one)] for one in tried],
         "<<<",
         [place for place, one in enumerate(tried) if not one.caught_by],
         whole=(0, 1, 2),
         level=level,
-        until=until,
     )
-
-
-def _caught(tried: Degradation) -> str:
-    """Return `caught by mrr min`, `caught by 4 gates` or `MISSED`: a paragraph with ``-v`` names them all."""
-    gates = len(tried.caught_by)
-    return f"caught by {gates} gates" if gates > 1 else texts.caught_text(tried)
 
 
 def _moves(tried: Degradation) -> str:
@@ -399,13 +392,11 @@ def _moves(tried: Degradation) -> str:
 
 def since(item: ItemReport, *, lead: str = "", again: bool = False) -> Iterator[Block]:
     """Yield what changed since this branch left another; of a test that accepts something, which is told first, ``again``."""
-    if item.since is None:
+    found = item.since
+    if found is None or (found.verdict and not again):
         return
     from pytest_irmetrics.reports import since as texts_since  # noqa: PLC0415 - only with --ir-since
 
-    found = texts_since.SinceReport.of(item)
-    if found is None or (found.verdict and not again):
-        return
     level = Level.VERBOSE if found.state == "unchanged" else Level.NORMAL
     yield Text(f"{lead}{texts_since.one_line(found)}", "warn" if found.state == "new" else "", level=level)
     yield from since_details(texts_since.details(found), level)

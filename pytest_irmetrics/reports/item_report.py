@@ -185,6 +185,104 @@ class Degradation:
 
 
 @dataclass(slots=True)
+class AcceptedSince:
+    """What fails against that commit, and passes today."""
+
+    text: str
+    """The sentence of the verdict: the metric, how far it fell, and what is allowed."""
+    word: str
+    """The word of the gate, as of a verdict."""
+    metric: str | None
+    """None where the verdict is on no metric."""
+    tag: str | None
+    """The tag of the queries that are gated; None for all queries."""
+    why: str
+    """Why it passes: ``baseline`` (today's stored one passes it) or ``limits`` (those stored with the baseline of then alone
+    fail it)."""
+
+
+@dataclass(slots=True)
+class MeanSince:
+    """A gated mean at that commit and now."""
+
+    metric: str
+    """The metric's name."""
+    tag: str | None
+    """The tag of the queries that it is over; None for all queries."""
+    then: float
+    """The mean over the queries of that commit's baseline, as they were judged."""
+    now: float
+    """Today's, over today's golden set."""
+    parts: dict[str, float]
+    """What makes up the difference: ``dropped``, ``judgments`` (weights and tags too), ``retriever``, ``excluded``, ``added``."""
+
+
+@dataclass(slots=True)
+class Edit:
+    """An edit of what search is judged by."""
+
+    kind: str
+    """``dropped``, ``excluded``, ``renamed``, ``reworded``, ``included`` or ``added`` (a query); ``judgment``, ``weight``, ``tags``,
+    ``no_answer``, ``forbidden``, ``relevance level``, ``depth`` or ``limit``."""
+    what: str
+    """What was edited: a query, a query and document, a limit."""
+    before: str | None = None
+    """None where there was none."""
+    now: str | None = None
+    """None where there is none."""
+    weaker: bool = False
+    """Whether it is a limit that holds less than it did, or is gone."""
+
+
+@dataclass(slots=True)
+class SinceReport:
+    """What a branch accepts for one test, since the commit where it left another branch."""
+
+    ref: str
+    """As it was given: ``origin/main``."""
+    commit: str
+    """The id of the commit where HEAD left it."""
+    state: str
+    """``unchanged``, ``changed``, ``accepted``, ``new`` (there was no baseline of this test) or ``unreadable`` (there was,
+    and it cannot be read)."""
+    file: str
+    """The baseline's path in the repository."""
+    renamed_from: str | None = None
+    """Its path at that commit, where that was another."""
+    refused: bool = False
+    """Whether ``ir_accept = fail`` makes it a failure."""
+    why: str = ""
+    """Why the baseline of that commit cannot be read, or what else of it could not be."""
+    accepted: list[AcceptedSince] = field(default_factory=list)
+    """What fails against that commit, and passes today."""
+    undecided: list[str] = field(default_factory=list)
+    """The sentences of the verdicts against that commit that are undecided, and are not so today."""
+    pays: list[str] = field(default_factory=list)
+    """Which queries pay, in a sentence for each mean that is accepted; where none is, for the first that moved."""
+    means: list[MeanSince] = field(default_factory=list)
+    """The gated means that moved."""
+    edits: list[Edit] = field(default_factory=list)
+    """What search is judged by, and is not as it was."""
+
+    @property
+    def where(self) -> str:
+        """``origin/main (1a2b3c4d5)``, as messages name the commit."""
+        short = self.commit[:9]
+        return short if self.commit.startswith(self.ref) else f"{self.ref} ({short})"
+
+    @property
+    def verdict(self) -> str:
+        """``accepted``, ``refused`` or ``unreadable``, which stand before all else and are warnings in CI; or empty."""
+        told = self.state in ("accepted", "unreadable")
+        return "" if not told else "refused" if self.refused else self.state
+
+    @property
+    def holds_less(self) -> bool:
+        """Whether any limit of its gates holds less than it did."""
+        return any(edit.weaker for edit in self.edits)
+
+
+@dataclass(slots=True)
 class Note:
     """A sentence that a reader should know besides the verdict."""
 
@@ -234,8 +332,8 @@ class ItemReport:
     """How many results were asked for."""
     only_queries: bool = False
     """Whether ``--ir-query`` narrowed the run, so that no mean was gated."""
-    since: dict[str, Any] | None = None
-    """With ``--ir-since``: what this branch accepts since it left another, as ``SinceReport`` has it."""
+    since: SinceReport | None = None
+    """With ``--ir-since``: what this branch accepts since it left another."""
     selftest: list[Degradation] | None = None
     """With ``--ir-selftest``: the degradations; all else is then about the stored baseline, intact."""
     query_count: int = 0
@@ -315,8 +413,6 @@ def _field_readers(kind: Hashable) -> dict[str, Callable[[Any], Any]]:
 def _reader(hint: Any) -> Callable[[Any], Any]:
     """Return the function that checks a JSON value against a type and converts it."""
     origin, arguments = get_origin(hint), get_args(hint)
-    if hint == dict[str, Any]:  # read by whoever needs it
-        return lambda value: _container(value, dict)
     plain = _plain_types(hint)
     if plain is not None:
         return lambda value: _require([value], plain)[0]

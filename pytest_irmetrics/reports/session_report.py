@@ -10,8 +10,7 @@ from pytest_irmetrics.base.wording import plural
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_irmetrics.reports.item_report import ItemReport
-    from pytest_irmetrics.reports.since import SinceReport
+    from pytest_irmetrics.reports.item_report import ItemReport, SinceReport
 
 _UNREAD = (
     "was read by no test: its test was skipped, not collected or taken out by a hook, does not use the fixture irmetrics, or "
@@ -89,31 +88,22 @@ class SessionReport:
         return [*failing, *(item for item in in_order if not self.fails(item))]
 
     @property
-    def compared_since(self) -> bool:
-        """Whether any item was compared with another commit."""
-        return any(item.since is not None for item in self.items)
-
-    @property
     def since(self) -> dict[str, SinceReport]:
         """Node id → what this branch accepts since it left another (``--ir-since``), of the items that were compared."""
-        if not self.compared_since:
-            return {}
-        from pytest_irmetrics.reports.since import SinceReport  # noqa: PLC0415 - only with --ir-since
-
-        found = ((item.nodeid, SinceReport.of(item)) for item in self.items)
-        return {nodeid: since for nodeid, since in found if since is not None}
+        return {item.nodeid: item.since for item in self.items if item.since is not None}
 
     @property
     def accepted(self) -> list[tuple[str, str]]:
         """Node id and sentence on each fall that this branch accepts, which stand first in every report."""
-        if not self.compared_since:
+        found = {nodeid: since for nodeid, since in self.since.items() if since.verdict}
+        if not found:
             return []
-        from pytest_irmetrics.reports.since import LEADS, headlines  # noqa: PLC0415 - as above
+        from pytest_irmetrics.reports.since import LEADS, headlines  # noqa: PLC0415 - only with --ir-since
 
         return [
-            (nodeid, f"{LEADS[since.verdict]}: {headline}")
-            for nodeid, since in self.since.items()
-            for headline in headlines(since)
+            (nodeid, f"{LEADS[since.verdict]}: {text}")
+            for nodeid, since in found.items()
+            for text in headlines(since)
         ]
 
     @property

@@ -1,19 +1,16 @@
-"""What a branch accepts since the commit where it left another (``--ir-since``): as plain JSON values, and in sentences."""
+"""What a branch accepts since the commit where it left another (``--ir-since``), in sentences."""
 
 from __future__ import annotations
 
-import json
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import change_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.reports.item_report import as_json, read_dataclass
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.reports.item_report import ItemReport
+    from pytest_irmetrics.reports.item_report import Edit, SinceReport
 
 _NAMED = 5
 """How many queries or edits a sentence names."""
@@ -43,117 +40,6 @@ _EDITS = {
     "limit": ("limit differs", "limits differ"),
 }
 """Kind of edit → what it is called, of one and of several."""
-
-
-@dataclass(slots=True)
-class AcceptedSince:
-    """What fails against that commit, and passes today."""
-
-    text: str
-    """The sentence of the verdict: the metric, how far it fell, and what is allowed."""
-    word: str
-    """The word of the gate, as of a verdict."""
-    metric: str | None
-    """None where the verdict is on no metric."""
-    tag: str | None
-    """The tag of the queries that are gated; None for all queries."""
-    why: str
-    """Why it passes: ``baseline`` (today's stored one passes it) or ``limits`` (those stored with the baseline of then alone
-    fail it)."""
-
-
-@dataclass(slots=True)
-class MeanSince:
-    """A gated mean at that commit and now."""
-
-    metric: str
-    """The metric's name."""
-    tag: str | None
-    """The tag of the queries that it is over; None for all queries."""
-    then: float
-    """The mean over the queries of that commit's baseline, as they were judged."""
-    now: float
-    """Today's, over today's golden set."""
-    parts: dict[str, float]
-    """What makes up the difference: ``dropped``, ``judgments`` (weights and tags too), ``retriever``, ``excluded``, ``added``."""
-
-
-@dataclass(slots=True)
-class Edit:
-    """An edit of what search is judged by."""
-
-    kind: str
-    """``dropped``, ``excluded``, ``renamed``, ``reworded``, ``included`` or ``added`` (a query); ``judgment``, ``weight``, ``tags``,
-    ``no_answer``, ``forbidden``, ``relevance level``, ``depth`` or ``limit``."""
-    what: str
-    """What was edited: a query, a query and document, a limit."""
-    before: str | None = None
-    """None where there was none."""
-    now: str | None = None
-    """None where there is none."""
-    weaker: bool = False
-    """Whether it is a limit that holds less than it did, or is gone."""
-
-
-@dataclass(slots=True)
-class SinceReport:
-    """What a branch accepts for one test, since the commit where it left another branch."""
-
-    ref: str
-    """As it was given: ``origin/main``."""
-    commit: str
-    """The id of the commit where HEAD left it."""
-    state: str
-    """``unchanged``, ``changed``, ``accepted``, ``new`` (there was no baseline of this test) or ``unreadable`` (there was,
-    and it cannot be read)."""
-    file: str
-    """The baseline's path in the repository."""
-    renamed_from: str | None = None
-    """Its path at that commit, where that was another."""
-    refused: bool = False
-    """Whether ``ir_accept = fail`` makes it a failure."""
-    why: str = ""
-    """Why the baseline of that commit cannot be read, or what else of it could not be."""
-    accepted: list[AcceptedSince] = field(default_factory=list)
-    """What fails against that commit, and passes today."""
-    undecided: list[str] = field(default_factory=list)
-    """The sentences of the verdicts against that commit that are undecided, and are not so today."""
-    pays: list[str] = field(default_factory=list)
-    """Which queries pay, in a sentence for each mean that is accepted; where none is, for the first that moved."""
-    means: list[MeanSince] = field(default_factory=list)
-    """The gated means that moved."""
-    edits: list[Edit] = field(default_factory=list)
-    """What search is judged by, and is not as it was."""
-
-    @classmethod
-    def of(cls, item: ItemReport) -> SinceReport | None:
-        """Return that of a test; None where it was not compared. Raises ValueError and TypeError for what is none."""
-        return None if item.since is None else read_dataclass(cls, item.since)
-
-    def as_dict(self) -> dict[str, Any]:
-        """Return what ``of`` reads, for ``ItemReport.since``."""
-        data: dict[str, Any] = json.loads(json.dumps(self, default=as_json))
-        return data
-
-    @property
-    def where(self) -> str:
-        """``origin/main (1a2b3c4d5)``, as messages name the commit."""
-        short = self.commit[:9]
-        return short if self.commit.startswith(self.ref) else f"{self.ref} ({short})"
-
-    @property
-    def verdict(self) -> str:
-        """``accepted``, ``refused`` or ``unreadable``, which stand before all else and are warnings in CI; or empty."""
-        told = self.state in ("accepted", "unreadable")
-        return "" if not told else "refused" if self.refused else self.state
-
-    @property
-    def holds_less(self) -> bool:
-        """Whether any limit of its gates holds less than it did."""
-        return any(edit.weaker for edit in self.edits)
-
-
-# Sentences
 
 
 def headlines(since: SinceReport) -> list[str]:

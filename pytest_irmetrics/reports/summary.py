@@ -23,13 +23,11 @@ if TYPE_CHECKING:
 _NARROWEST_NAME = 12
 """How many cells a test's name keeps on the narrowest screen."""
 
-_NAME_BESIDE_SCORES = (16, 32)
+_NAME_BESIDE_SCORES = {"; ": 16, ", ": 32}
 """How many cells it keeps where a score could stand beside it, and where further ones could."""
 
 _SHORTEST_PATH = 6
 """How many cells a golden set's path keeps beside the parameters of its test."""
-
-_VERDICTS = {"passed": "passes", "failed": "FAILS", "error": "FAILS"}
 
 
 def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Iterator[Line]:
@@ -67,12 +65,12 @@ def _ending(session: SessionReport, verbosity: int) -> Iterator[Block]:
 
 def _accepted(session: SessionReport, names: Mapping[str, str]) -> Iterator[Block]:
     """Yield what this branch accepts since it left another, and how many tests were compared; nothing without ``--ir-since``."""
-    if not session.compared_since:
+    found = session.since
+    if not found:
         return
     from pytest_irmetrics.reports import document  # noqa: PLC0415 - only with --ir-since
     from pytest_irmetrics.reports import since as texts_since  # noqa: PLC0415 - as above
 
-    found = session.since
     for nodeid, since in found.items():
         for headline in texts_since.headlines(since):
             yield Text(f"{texts_since.LEADS[since.verdict]}: {names[nodeid]}: {headline}", "strong")
@@ -136,10 +134,8 @@ def _item(
     """Report one golden set."""
     from pytest_irmetrics.reports import document  # noqa: PLC0415 - not with -q
 
-    failed = _failed(item)
-    expected = failed and session.is_expected_failure(item)
-    style = "red bold" if failed and not expected else "green bold"
-    yield Line(one_line(item, name, screen, expected=expected), style)
+    style = "red bold" if _failed(item) and not session.is_expected_failure(item) else "green bold"
+    yield Line(_one_line(session, item, name, screen), style)
     blocks = document.golden_set(item, printed=_message_printed(session, item))
     yield from (line.indented() for line in lines(blocks, _inner(screen), verbosity))
 
@@ -149,49 +145,31 @@ def _inner(screen: Screen) -> Screen:
     return screen._replace(width=screen.width - 2)
 
 
-def one_line(item: ItemReport, name: str, screen: Screen, *, expected: bool) -> str:
-    """Return a golden set in one line: its name, shortened where that takes, verdict, and as many gated scores as fit.
-
-    ``expected``: the test is marked xfail, so that pytest counts no failure.
-    """
+def _one_line(session: SessionReport, item: ItemReport, name: str, screen: Screen) -> str:
+    """Return a golden set in one line: its name, shortened where that takes, verdict, size, and as many gated scores as fit."""
     if item.outcome in ("skipped", "not evaluated"):
         state = "skipped" if item.outcome == "skipped" else "FAILS"
         return _name_and_verdict(name, f"{state}, nothing was evaluated", screen)
-    verdict = f"{_state(item)}{' as expected' if expected else ''}, {_size(item)}"
+    shown, separator = f"{texts.verdict(item, session)}{_size(item)}", "; "
     own = display_width(screen.line(name))
-    rows = texts.gated_rows(item)
-    counted = "" if item.only_queries else texts.compared_count(item)
-    for place, row in enumerate(rows):
-        score, kept = screen.line(texts.gated_score(row)), min(own, _NAME_BESIDE_SCORES[place > 0])
-        longer = f"{verdict}, {score}" if place else f"{verdict}{counted}; {score}"
-        if kept + 2 + display_width(longer) > screen.width and not place:
-            longer = f"{verdict}; {score}"
-        if kept + 2 + display_width(longer) > screen.width:
+    for row in texts.gated_rows(item):
+        longer = f"{shown}{separator}{screen.line(texts.gated_score(row))}"
+        if min(own, _NAME_BESIDE_SCORES[separator]) + 2 + display_width(longer) > screen.width:
             break  # a number is never cut: it would be another one
-        verdict = longer
-    return _name_and_verdict(name, verdict, screen)
-
-
-def _state(item: ItemReport) -> str:
-    """Return the verdict in a word or two."""
-    subject = "" if item.selftest is None else "baseline "
-    single = item.only_queries and item.outcome == "passed"
-    undecided = sum(gate.state == "undecided" for gate in item.gates)
-    state = texts.single_queries(item) if single else _VERDICTS[item.outcome]
-    return f"{subject}{state}{f', {undecided} undecided' * bool(undecided)}"
+        shown, separator = longer, ", "
+    return _name_and_verdict(name, shown, screen)
 
 
 def _size(item: ItemReport) -> str:
-    """Return over how many queries it is, and how many of them are not retrieved, or worse."""
+    """Return over how many queries it is, and how many of these are compared, or worse, where that is asked."""
     size = texts.query_count(item)
-    if item.outcome == "error":  # retrieving every query is a gate of its own, and it failed
-        failed = sum(len(gate.queries) + gate.more for gate in item.gates if gate.word == "errors")
-        return f"{failed:,} of {size} not retrieved"
-    if item.only_queries:
-        metrics = {row.metric for row in texts.gated_rows(item)}
-        worse = sum(any((query.delta(metric) or 0.0) < 0 for metric in metrics) for query in item.queries)
-        return f"{worse:,} of {size} worse" if worse else size
-    return size if any(row.gate for row in item.rows) else f"nothing gated; {size}"
+    if item.outcome == "error":  # which the verdict says
+        return ""
+    if not item.only_queries:
+        return f", {size}{texts.compared_count(item)}"
+    metrics = {row.metric for row in texts.gated_rows(item)}
+    worse = sum(any((query.delta(metric) or 0.0) < 0 for metric in metrics) for query in item.queries)
+    return f", {worse:,} of {size} worse" if worse else f", {size}"
 
 
 def _name_and_verdict(name: str, verdict: str, screen: Screen) -> str:
@@ -199,10 +177,9 @@ def _name_and_verdict(name: str, verdict: str, screen: Screen) -> str:
     width = max(screen.width - display_width(verdict) - 2, _NARROWEST_NAME)
     shown = screen.line(name)
     if display_width(shown) > width:
-        head, gap, label = name.partition(" [")
-        golden_set, comma, test = head.partition(", ")
-        path, tail = screen.line(f"{posixpath.basename(golden_set)}{comma}{test}"), screen.line(gap + label)
+        golden_set, bracket, label = shown.partition(" [")
+        file, tail = posixpath.basename(golden_set), bracket + label
         room = width - display_width(tail)
-        path, tail, room = (path, tail, room) if room >= _SHORTEST_PATH else (path + tail, "", width)
-        shown = shorten(path, room, ascii_only=screen.ascii_only, middle=True) + tail
+        file, tail, room = (file, tail, room) if room >= _SHORTEST_PATH else (file + tail, "", width)
+        shown = shorten(file, room, ascii_only=screen.ascii_only, middle=True) + tail
     return screen.cut(f"{shown}: {verdict}")

@@ -31,38 +31,32 @@ JOINT_INTERVAL = "joint 95 %"
 ONLY_QUERIES = "Only single queries were judged; the gates on means were not (--ir-query)."
 """What a report says of a run of single queries."""
 
-_NOT_JUDGED = "no mean was judged"
+IN_FULL = (
+    "in full: over all of today's queries, also those without a counterpart, and their results in full depth."
+)
+"""What the column of means says that are not compared."""
 
 
 def verdict(item: ItemReport, session: SessionReport) -> str:
-    """Return the verdict on a golden set: `FAILS 2 of 7 gates`."""
-    outcome = session.outcomes.get(item.nodeid)
-    failed = sum(gate.state == "failed" for gate in item.gates)
-    judged = sum(gate.state != "not checked" for gate in item.gates)
-    undecided = sum(gate.state == "undecided" for gate in item.gates)
-    if item.outcome == "passed" and item.only_queries:
-        text = (
-            f"passes {plural(judged, 'gate')} on single queries; no mean was judged"
-            if judged
-            else _NOT_JUDGED
-        )
-    elif item.outcome == "passed":
-        passed = judged - undecided
-        text = f"passes {plural(passed, 'gate')}" if passed else "passes"
-        text += f", {undecided} undecided" if undecided else "" if passed else "; nothing was gated"
-        if outcome == "failed":
-            text += ", and the test fails for another reason"
-    else:
-        text = (
-            "FAILS: not every query was retrieved"
-            if item.outcome == "error"
-            else f"FAILS {failed} of {plural(judged, 'gate')}"
-        )
-        text += f", {undecided} undecided" if undecided else ""
-        if outcome == "xfailed":
-            text += ", as its xfail mark expects"
-        elif outcome == "passed":
-            text += ", and the test passes all the same"
+    """Return the verdict on a golden set, as every output has it: `FAILS, 1 undecided`."""
+    failed, outcome = item.outcome != "passed", session.outcomes.get(item.nodeid)
+    states = [gate.state for gate in item.gates]
+    text = "FAILS" if failed else "passes"
+    if item.outcome == "error":  # retrieving every query is a gate of its own, and it failed
+        failing = sum(len(gate.queries) + gate.more for gate in item.gates if gate.word == "errors")
+        text += f", {failing:,} of {query_count(item)} not retrieved"
+    elif item.only_queries and not failed:
+        text = f"{'single queries pass, ' if 'passed' in states else ''}no mean judged"
+    elif not any(row.gate for row in item.rows) and not item.only_queries:
+        text += ", nothing gated"
+    if "undecided" in states:
+        text += f", {states.count('undecided')} undecided"
+    if failed and outcome == "xfailed":
+        text += " as expected"
+    elif failed and outcome == "passed":
+        text += ", and the test passes all the same"
+    elif outcome == "failed" and not failed:
+        text += ", and the test fails for another reason"
     return text if item.selftest is None else f"baseline {text}"
 
 
@@ -82,18 +76,7 @@ def query_count(item: ItemReport) -> str:
     return f"{counted} (and {item.xfail_count:,} xfail)" if item.xfail_count else counted
 
 
-def single_queries(item: ItemReport) -> str:
-    """Return what passed of single queries, where no mean was judged."""
-    passed = any(gate.state == "passed" for gate in item.gates)
-    return "single queries pass, no mean judged" if passed else "no mean judged"
-
-
-def table_notes(item: ItemReport) -> list[str]:
-    """Return the sentences below the table of scores: what its numbers of queries are, and means that it does not have."""
-    return [*_what_n_counts(item), *full_means(item)]
-
-
-def _what_n_counts(item: ItemReport) -> Iterator[str]:
+def what_n_counts(item: ItemReport) -> Iterator[str]:
     """Say why ``n`` is less than the number of queries in the golden set's file."""
     unpaired = max((row.unpaired for row in item.rows if row.tag is None), default=0)
     if not item.rows or not (item.no_answer_count or item.xfail_count):
@@ -191,23 +174,11 @@ def compared_count(item: ItemReport) -> str:
     return f", {row.n:,} compared" if row is not None and row.unpaired and row.baseline is not None else ""
 
 
-def full_means(item: ItemReport) -> list[str]:
-    """Say the means over all queries in full depth, of the metrics where the compared mean is another."""
-    means: dict[str, list[str]] = {}
-    for row in item.rows:
-        if row.baseline is not None and row.full is not None and abs(row.full - (row.now or 0.0)) > TOLERANCE:
-            mean = f"{row_name(row)} {score_text(row.full, row.now, *row.bounds)}"
-            means.setdefault(_scope_of_full_mean(row), []).append(mean)
-    return [f"{scope}: {', '.join(same)}." for scope, same in means.items()]
-
-
-def _scope_of_full_mean(row: ScoreRow) -> str:
-    """Say what the full mean is over that the compared one is not."""
-    deeper = f"today's results as deep as they are, not cut at {row.cut}"
-    if row.cut is not None and not row.unpaired:
-        return f"Over {deeper}"
-    over_all = "Over all of today's queries, also those without a counterpart"
-    return over_all if row.cut is None else f"{over_all}, and {deeper}"
+def full_text(row: ScoreRow) -> str:
+    """Return the mean over all queries in full depth; empty where that is the mean which is compared."""
+    if row.baseline is None or row.full is None or abs(row.full - (row.now or 0.0)) <= TOLERANCE:
+        return ""
+    return score_text(row.full, row.now, *row.bounds)
 
 
 def slice_trend(row: ScoreRow) -> Literal["fell", "rose", ""]:
@@ -229,17 +200,10 @@ def judgment_text(
     return f"{grade}{judgments[doc_id]:g}" if doc_id in judgments else "unjudged"
 
 
-def caught_text(degradation: Degradation) -> str:
-    """Return which gates catch a degradation: `caught by mrr min`, or `MISSED`."""
-    return f"caught by {', '.join(degradation.caught_by)}" if degradation.caught_by else "MISSED"
-
-
-def deltas_text(degradation: Degradation) -> str:
-    """Return how far a degradation moves each mean that it moves."""
-    moved = [
-        f"{name} {signed_text(delta)}" for name, delta in degradation.deltas.items() if abs(delta) > TOLERANCE
-    ]
-    return ", ".join(moved) or "no metric moves"
+def caught_text(tried: Degradation) -> str:
+    """Return `caught by mrr min`, `caught by 4 gates` or `MISSED`."""
+    gates = tried.caught_by
+    return f"caught by {gates[0] if len(gates) == 1 else f'{len(gates)} gates'}" if gates else "MISSED"
 
 
 def selftest_conclusion(tried: Sequence[Degradation]) -> str:
