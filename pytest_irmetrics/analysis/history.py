@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.git import GitError
 from pytest_irmetrics.base.numbers import TOLERANCE
@@ -14,7 +14,13 @@ from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.comparison.stored_runs import is_answer_to, stored_query
 from pytest_irmetrics.evaluation import evaluate_run
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.reports.history_report import HistoryPoint, MetricHistory, MetricSince, Since
+from pytest_irmetrics.reports.history_report import (
+    HistoryPoint,
+    MetricHistory,
+    MetricSince,
+    Since,
+    TestHistory,
+)
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import decode
 
@@ -28,16 +34,8 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
 
 
-class History(NamedTuple):
-    """What is known of the versions of one baseline."""
-
-    points: list[HistoryPoint]
-    """Oldest first."""
-    summary: list[MetricHistory]
-    since: Since | None
-
-
-def read_history(
+def add_versions(
+    history: TestHistory,
     repository: Repository,
     path: str,
     now: Run,
@@ -45,8 +43,8 @@ def read_history(
     metrics: Sequence[Metric],
     *,
     since: str | None,
-) -> History:
-    """Read the committed versions of the baseline at a path of a repository, and score them under a golden set.
+) -> None:
+    """Add the committed versions of the baseline at a path of a repository to a history, scored under a golden set.
 
     `now` is the baseline as it is today, committed or not; `since` names a commit to compare it with. Of a merge, the
     whole counts as one commit. Raises GitError where the repository or that commit cannot be read.
@@ -68,14 +66,13 @@ def read_history(
         judge.describe(point, run)
     for (earlier, before), (later, run) in pairwise(scored):
         judge.compare_versions(earlier, before, later, run)
-    points = [point for point, _ in reversed(found)]
-    pin = None
+    history.points = [point for point, _ in reversed(found)]
+    history.summary = judge.summary(history.points)
     if since is not None and pinned is not None:
-        pin = Since(since, pinned, repository.time_of(pinned))
+        history.since = Since(since, pinned, repository.time_of(pinned))
         paths = dict.fromkeys(version.path for version in versions)
         runs = (_read(repository, pinned, one, since) for one in paths)
-        judge.compare_since(pin, next((run for run in runs if run is not None), None))
-    return History(points, judge.summary(points), pin)
+        judge.compare_since(history.since, next((run for run in runs if run is not None), None))
 
 
 def _read(repository: Repository, commit: str, path: str, called: str) -> Run | str | None:
@@ -185,10 +182,8 @@ class _Judge:
             best = min(points, key=lambda point: point.until_today.get(name) or 0.0)
             below = best.until_today.get(name) or 0.0
             first = next((value for value in line if value is not None), None)
-            if below >= -TOLERANCE:
-                found.append(MetricHistory(name, first, now, now, "", 0.0, line))
-            else:
-                found.append(MetricHistory(name, first, now, best.means.get(name), best.commit, below, line))
+            mean, commit = (best.means.get(name), best.commit) if below < -TOLERANCE else (now, "")
+            found.append(MetricHistory(name, first, now, mean, commit, below if commit else 0.0, line))
         return found
 
     def compare_since(self, pin: Since, run: Run | str | None) -> None:
@@ -202,20 +197,13 @@ class _Judge:
         stored = comparison.under_stored_labels
         for metric in self.metrics:
             change = comparison.change(metric)
-            if change.n:
-                pin.metrics.append(
-                    MetricSince(
-                        metric=metric.name,
-                        then=change.baseline,
-                        now=change.now,
-                        delta=change.delta,
-                        interval=change.interval,
-                        n=change.n,
-                        worse=list(change.worse),
-                        better=list(change.better),
-                        as_judged_then=None if stored is None else stored.change(metric).delta,
-                    )
-                )
+            if not change.n:
+                continue
+            worse, better = list(change.worse), list(change.better)
+            there = change.delta if stored is None else stored.change(metric).delta
+            other = abs(there - change.delta) > TOLERANCE
+            found = (change.baseline, change.now, change.delta, change.interval, change.n, worse, better)
+            pin.metrics.append(MetricSince(metric.name, *found, there if other else None))
         pin.dropped = [*comparison.removed, *comparison.reworded]
         pin.added = [*comparison.new, *comparison.reworded]
         if pin.dropped:

@@ -19,7 +19,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.history import read_history
+from pytest_irmetrics.analysis.history import add_versions
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.git import Repository
 from pytest_irmetrics.base.wording import listed, quote
@@ -125,19 +125,17 @@ def _test_history(baseline: inputs.Baseline, options: argparse.Namespace) -> Tes
     named = [metric for metric in options.metrics or thresholds if metric in metrics]
     leading = usual_metric(named) or usual_metric(metrics) or metrics[0]
     place = repository.path_of(baseline.path.absolute())
-    history = read_history(repository, place, now, golden, metrics, since=options.since)
-    return TestHistory(
+    history = TestHistory(
         test=baseline.test,
         path=path,
         golden_set=judged_by,
         metrics=[metric.name for metric in metrics],
         leading=leading.name,
         depth=now.depth,
-        points=history.points,
-        summary=history.summary,
-        since=history.since,
         notes=notes,
     )
+    add_versions(history, repository, place, now, golden, metrics, since=options.since)
+    return history
 
 
 def _golden_set(baseline: inputs.Baseline, now: Run, custom_metrics: Sequence[str]) -> tuple[GoldenSet, str]:

@@ -4,13 +4,18 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
+    from collections.abc import Callable, Collection, Iterable, Sequence
+    from typing import TypeAlias
 
     from pytest_irmetrics.reports.item_report import ScoreRow
     from pytest_irmetrics.reports.query_details import RankedDocument
+
+T = TypeVar("T")
+if TYPE_CHECKING:
+    Column: TypeAlias = tuple[str, str, Callable[[T], str]]
 
 
 class Level(IntEnum):
@@ -60,6 +65,12 @@ class Table(Block):
     """Columns that a narrow screen leaves out, in this order."""
     drawn: Sequence[ScoreRow | None] = ()
     """The numbers of each row, for outputs that draw them; empty where there is nothing to draw."""
+
+    @classmethod
+    def of(cls, rows: Iterable[T], columns: Sequence[Column[T]], **more: Any) -> Table:
+        """Return a table of things, given each column's heading, alignment and text of a thing."""
+        cells = [[cell(row) for _, _, cell in columns] for row in rows]
+        return cls([head for head, _, _ in columns], cells, "".join(side for _, side, _ in columns), **more)
 
 
 @dataclass(frozen=True, slots=True)

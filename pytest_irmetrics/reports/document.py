@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
 from pytest_irmetrics.base.wording import plural
@@ -25,11 +25,9 @@ from pytest_irmetrics.thresholds import WORDS
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.reports.blocks import Block
+    from pytest_irmetrics.reports.blocks import Block, Column
     from pytest_irmetrics.reports.item_report import Degradation, ItemReport, QueryReport, ScoreRow
     from pytest_irmetrics.reports.session_report import SessionReport
-
-    _Column = tuple[str, str, Callable[[ScoreRow], str]]
 
 _IN_FULL = {Level.NORMAL: 3, Level.VERBOSE: 10}
 """How many of the queries that explain a failure each level shows; `ALL` shows all."""
@@ -148,23 +146,13 @@ def _failed_means(item: ItemReport) -> Iterator[Block]:
             *([("worse", ">", texts.worse_text), ("better", ">", texts.better_text)] if compared else []),
         ]
         optional = ((6, 5), (3,), (1,))
-        yield _table(rows[:_FAILED_MEANS], columns, whole=(1,), optional=optional, until=Level.NORMAL)
+        shown = rows[:_FAILED_MEANS]
+        yield Table.of(shown, columns, drawn=shown, whole=(1,), optional=optional, until=Level.NORMAL)
     if len(rows) > _FAILED_MEANS:
         yield Text(f"{len(rows) - _FAILED_MEANS:,} more fail (-v names them).", until=Level.NORMAL)
 
 
-def _table(rows: Sequence[ScoreRow], columns: Sequence[_Column], **more: Any) -> Table:
-    """Return a table of means, given each column's heading, alignment and text of a row."""
-    return Table(
-        [head for head, _, _ in columns],
-        [[cell(row) for _, _, cell in columns] for row in rows],
-        "".join(align for _, align, _ in columns),
-        drawn=rows,
-        **more,
-    )
-
-
-def _change(item: ItemReport, head: str) -> list[_Column]:
+def _change(item: ItemReport, head: str) -> list[Column[ScoreRow]]:
     """Return the columns of the mean that today's is compared with, and of the difference."""
     return [(texts.compared_with(item), ">", texts.baseline_text), (head, ">", texts.delta_text)]
 
@@ -284,27 +272,23 @@ def commands(item: ItemReport) -> Commands:
 
 def overview(items: Sequence[ItemReport], names: Mapping[str, str], session: SessionReport) -> Table:
     """Return the table of all golden sets: each with the mean that fails it, or else the first gated one."""
-    compared = any(map(texts.is_compared, items))
-    columns = [("metric", "<", texts.row_name), ("now", ">", texts.now_text)]
-    if compared:
-        columns += [("delta", ">", texts.delta_text), ("worse", ">", texts.worse_text)]
-    rows = [texts.shown_row(item) for item in items]
-    cells = [
-        [
-            names[item.nodeid],
-            *("" if row is None else cell(row) for _, _, cell in columns),
-            f"{item.query_count:,}",
-            texts.verdict(item, session),
-        ]
-        for item, row in zip(items, rows, strict=True)
+
+    def of_row(text: Callable[[ScoreRow], str]) -> Callable[[ItemReport], str]:
+        return lambda item: "" if (row := texts.shown_row(item)) is None else text(row)
+
+    columns: list[Column[ItemReport]] = [
+        (counted_as(items), "<", lambda item: names[item.nodeid]),
+        ("metric", "<", of_row(texts.row_name)),
+        ("now", ">", of_row(texts.now_text)),
     ]
-    return Table(
-        [counted_as(items), *(head for head, _, _ in columns), "queries", "verdict"],
-        cells,
-        f"<{''.join(align for _, align, _ in columns)}><",
-        [place for place, item in enumerate(items) if session.fails(item)],
-        drawn=rows,
-    )
+    if any(map(texts.is_compared, items)):
+        columns += [("delta", ">", of_row(texts.delta_text)), ("worse", ">", of_row(texts.worse_text))]
+    columns += [
+        ("queries", ">", lambda item: f"{item.query_count:,}"),
+        ("verdict", "<", lambda item: texts.verdict(item, session)),
+    ]
+    bad = [place for place, item in enumerate(items) if session.fails(item)]
+    return Table.of(items, columns, bad=bad, drawn=[*map(texts.shown_row, items)])
 
 
 def scores(item: ItemReport) -> Iterator[Block]:
@@ -322,7 +306,8 @@ def scores(item: ItemReport) -> Iterator[Block]:
         ("verdict", "<", lambda row: row.verdict),
     ]
     bad = [place for place, row in enumerate(item.rows) if row.verdict == "FAILS"]
-    yield _table(item.rows, columns, bad=bad, whole=(0, len(columns) - 1), level=Level.VERBOSE)
+    whole = (0, len(columns) - 1)
+    yield Table.of(item.rows, columns, drawn=item.rows, bad=bad, whole=whole, level=Level.VERBOSE)
     yield from (Text(note, level=Level.VERBOSE) for note in texts.what_n_counts(item))
     if differ:
         yield Text(texts.IN_FULL, level=Level.VERBOSE)
@@ -351,7 +336,7 @@ def _slices_table(shown: Sequence[ScoreRow], item: ItemReport, level: Level, unt
         ("", "<", texts.slice_trend),
     ]
     bad = [place for place, row in enumerate(shown) if texts.slice_trend(row) == "fell"]
-    return _table(shown, columns, bad=bad, whole=(), level=level, until=until)
+    return Table.of(shown, columns, drawn=shown, bad=bad, whole=(), level=level, until=until)
 
 
 def selftest(item: ItemReport) -> Iterator[Block]:
@@ -372,14 +357,13 @@ def selftest(item: ItemReport) -> Iterator[Block]:
 
 
 def _selftest_table(tried: Sequence[Degradation], level: Level) -> Table:
-    return Table(
-        ["degradation", "moves", "verdict"],
-        [[one.name, _moves(one), texts.caught_text(one)] for one in tried],
-        "<<<",
-        [place for place, one in enumerate(tried) if not one.caught_by],
-        whole=(0, 1, 2),
-        level=level,
-    )
+    columns: list[Column[Degradation]] = [
+        ("degradation", "<", lambda one: one.name),
+        ("moves", "<", _moves),
+        ("verdict", "<", texts.caught_text),
+    ]
+    missed = [place for place, one in enumerate(tried) if not one.caught_by]
+    return Table.of(tried, columns, bad=missed, whole=(0, 1, 2), level=level)
 
 
 def _moves(tried: Degradation) -> str:

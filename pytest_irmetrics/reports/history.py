@@ -16,11 +16,16 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.base.screen import Screen
-    from pytest_irmetrics.reports.blocks import Block
-    from pytest_irmetrics.reports.history_report import HistoryPoint, MetricHistory, Since, TestHistory
+    from pytest_irmetrics.reports.blocks import Block, Column
+    from pytest_irmetrics.reports.history_report import (
+        HistoryPoint,
+        MetricHistory,
+        MetricSince,
+        Since,
+        TestHistory,
+    )
 
 _SIGNS = "▁▂▃▄▅▆▇█"
-_UNKNOWN = " "
 _LINE = 40
 """Signs of a metric's line; of more versions, each sign stands for several, and shows the last of them."""
 _COSTLIEST = 10
@@ -41,26 +46,28 @@ def history_lines(history: TestHistory, screen: Screen, limit: int) -> Iterator[
 
 def render(histories: Sequence[TestHistory]) -> str:
     """Return the page. Raises ImportError saying what to install where Jinja2 is missing."""
-    template = templates().get_template("history.html.jinja")
     style = read_resource("report.css")
     lead = _standing(histories[0]) if len(histories) == 1 else ""
-    text: str = template.render(
-        lead=lead,
-        tests=[
-            {
-                "history": history,
-                "below": _leading(history).from_best < -TOLERANCE,
-                "blocks": [block for block in blocks(history, len(history.points)) if block != Text(lead)],
-                "courses": [_course(one, history.points) for one in history.summary],
-            }
-            for history in histories
-        ],
-        index=_index(histories),
-        plots=plots,
-        style=Trusted(style),
-        policy=content_policy(style),
-        width=_WIDTH,
-        height=_HEIGHT,
+    text: str = (
+        templates()
+        .get_template("history.html.jinja")
+        .render(
+            lead=lead,
+            tests=[
+                {
+                    "name": history.test,
+                    "below": history.leading_metric.from_best < -TOLERANCE,
+                    "blocks": [block for block in blocks(history, 0) if block != Text(lead)],
+                    "courses": [_course(one, history.points) for one in history.summary],
+                }
+                for history in histories
+            ],
+            plots=plots,
+            style=Trusted(style),
+            policy=content_policy(style),
+            width=_WIDTH,
+            height=_HEIGHT,
+        )
     )
     return text
 
@@ -72,7 +79,15 @@ def blocks(history: TestHistory, limit: int) -> Iterator[Block]:
     counted = plural(len(points), "version")
     yield Text(f"{counted} of its baseline{span}, all scored under {history.golden_set}.")
     yield Text("")
-    yield _summary(history)
+    columns: list[Column[MetricHistory]] = [
+        ("metric", "<", lambda one: one.metric),
+        ("first", ">", lambda one: score_text(one.first)),
+        ("best", ">", lambda one: score_text(one.best)),
+        ("today", ">", lambda one: score_text(one.now, one.best)),
+        ("from best", ">", lambda one: signed_text(one.from_best)),
+        ("oldest to newest", "<", lambda one: sparkline(one.line)),
+    ]
+    yield Table.of(history.summary, columns)
     if standing := _standing(history):
         yield Text(standing)
     yield from (Text(f"note: {note}", "warn") for note in history.notes)
@@ -85,20 +100,16 @@ def blocks(history: TestHistory, limit: int) -> Iterator[Block]:
 
 def _standing(history: TestHistory) -> str:
     """Say how far today's leading mean is from its best; empty where it cannot be computed."""
-    leading = _leading(history)
+    leading = history.leading_metric
+    best = next((point for point in history.points if point.commit == leading.best_commit), None)
     if leading.now is None:
         return ""
-    best = next((point for point in history.points if point.commit == leading.best_commit), None)
     if best is None or leading.from_best >= -TOLERANCE:
         return f"{leading.metric} is at its best."
     return (
-        f"{leading.metric} was best in {_short(best.commit)} ({_date(best)}, {best.subject}): over the queries that both hold, "
+        f"{leading.metric} was best in {_short(best)} ({_date(best)}, {best.subject}): over the queries that both hold, "
         f"today is {signed_text(leading.from_best)} from there."
     )
-
-
-def _leading(history: TestHistory) -> MetricHistory:
-    return next(one for one in history.summary if one.metric == history.leading)
 
 
 def _date(point: HistoryPoint | Since) -> str:
@@ -106,89 +117,46 @@ def _date(point: HistoryPoint | Since) -> str:
     return datetime.fromtimestamp(point.time, UTC).date().isoformat() if point.commit else "now"
 
 
-def _short(commit: str) -> str:
+def _short(point: HistoryPoint | Since) -> str:
     """Return the first ten characters of a commit's id, as Git abbreviates it."""
-    return commit[:10]
-
-
-def _index(histories: Sequence[TestHistory]) -> Table:
-    """Return a table of all tests."""
-    leading = [_leading(history) for history in histories]
-    rows = [
-        [
-            history.test,
-            one.metric,
-            score_text(one.now, one.best),
-            score_text(one.best, one.now),
-            signed_text(one.from_best),
-            f"{len(history.points):,}",
-            f"{sum(one.metric in point.lowered for point in history.points):,}",
-        ]
-        for history, one in zip(histories, leading, strict=True)
-    ]
-    head = ["test", "metric", "today", "best", "from best", "versions", "lowered by"]
-    bad = [place for place, one in enumerate(leading) if one.from_best < -TOLERANCE]
-    return Table(head, rows, "<<>>>>>", bad)
-
-
-def _summary(history: TestHistory) -> Table:
-    rows = [
-        [
-            one.metric,
-            score_text(one.first),
-            score_text(one.best),
-            score_text(one.now, one.best),
-            signed_text(one.from_best),
-            sparkline(one.line),
-        ]
-        for one in history.summary
-    ]
-    return Table(["metric", "first", "best", "today", "from best", "oldest to newest"], rows, "<>>>><")
+    return point.commit[:10]
 
 
 def sparkline(values: Sequence[float | None], width: int = _LINE) -> str:
-    """Return a line of signs, the lowest value as the lowest sign and the highest as the highest."""
+    """Return a line of signs, the lowest value as the lowest sign and the highest as the highest, a blank for none."""
     if len(values) > width:
         values = [values[(at + 1) * len(values) // width - 1] for at in range(width)]
     known = [value for value in values if value is not None]
     low, high = min(known, default=0.0), max(known, default=0.0)
-    flat = high - low <= TOLERANCE
-    scale = 0.0 if flat else (len(_SIGNS) - 1) / (high - low)
+    scale = (len(_SIGNS) - 1) / (high - low) if high - low > TOLERANCE else 0.0
     return "".join(
-        _UNKNOWN if value is None else _SIGNS[3 if flat else round((value - low) * scale)] for value in values
+        " " if value is None else _SIGNS[round((value - low) * scale) if scale else 3] for value in values
     )
 
 
 def _versions(history: TestHistory, limit: int) -> Iterator[Block]:
     """Yield a row for each version, newest first; without a limit all, else only those that changed anything."""
-    points = history.points[::-1]
-    telling = [point for point in points if point is points[-1] or _says_anything(point)]
+    points, metric = history.points[::-1], history.leading
+    telling = [point for point in points if point is points[-1] or point.says_anything]
     shown = telling[:limit] if limit else points
-    metric = history.leading
-    rows = [
-        [
-            _date(point),
-            _short(point.commit),
-            "" if point.problem else str(point.query_count),
-            "" if point.problem else score_text(point.means.get(metric)),
-            "" if (change := point.changes.get(metric)) is None else signed_text(change),
-            point.subject,
-        ]
-        for point in shown
+    columns: list[Column[HistoryPoint]] = [
+        ("date", "<", _date),
+        ("commit", "<", _short),
+        ("queries", ">", lambda one: "" if one.problem else str(one.query_count)),
+        (metric, ">", lambda one: "" if one.problem else score_text(one.means.get(metric))),
+        (
+            "change",
+            ">",
+            lambda one: "" if one.changes.get(metric) is None else signed_text(one.changes[metric]),
+        ),
+        ("subject", "<", lambda one: one.subject),
     ]
     bad = [place for place, point in enumerate(shown) if metric in point.lowered]
-    yield Table(["date", "commit", "queries", metric, "change", "subject"], rows, "<<>>><", bad, whole=(0, 1))
+    yield Table.of(shown, columns, bad=bad, whole=(0, 1))
     if limit and len(shown) < len(points):
         yield Text(f"{plural(len(points) - len(shown), 'more version')} (--limit 0 shows all)")
     for point in shown:
-        yield from (Text(f"{_short(point.commit) or 'now'}: {told}") for told in _besides(point, metric))
-
-
-def _says_anything(point: HistoryPoint) -> bool:
-    """Whether a version moved a mean, changed the queries or their judgments, was renamed or could not be scored."""
-    moved = any(abs(change or 0.0) > TOLERANCE for change in point.changes.values())
-    sets = (point.added, point.dropped, point.reworded, point.relabelled)
-    return moved or any(sets) or bool(point.renamed_from or point.problem or not point.commit)
+        yield from (Text(f"{_short(point) or 'now'}: {text}") for text in _besides(point, metric))
 
 
 def _besides(point: HistoryPoint, metric: str) -> Iterator[str]:
@@ -197,12 +165,11 @@ def _besides(point: HistoryPoint, metric: str) -> Iterator[str]:
         yield f"not scored: {point.problem}"
     if point.renamed_from:
         yield f"renamed from {point.renamed_from}"
-    mean, before = point.dropped_means.get(metric), point.as_judged_before.get(metric)
-    had = "" if mean is None else f", which had {metric} {score_text(mean)}"
+    before = point.as_judged_before.get(metric)
     as_before = "" if before is None else f", by the judgments before {metric} {signed_text(before)}"
     for queries, what in (
         (point.added, "added"),
-        (point.dropped, f"dropped{had}"),
+        (point.dropped, f"dropped{_had(point, metric)}"),
         (point.reworded, "reworded"),
         (point.relabelled, f"judged otherwise{as_before}"),
     ):
@@ -210,13 +177,19 @@ def _besides(point: HistoryPoint, metric: str) -> Iterator[str]:
             yield f"{plural(len(queries), 'query', 'queries')} {what}: {listed(queries, _NAMED)}"
 
 
+def _had(dropping: HistoryPoint | Since, metric: str) -> str:
+    """Say which mean the queries had that were dropped."""
+    mean = dropping.dropped_means.get(metric)
+    return "" if mean is None else f", which had {metric} {score_text(mean)}"
+
+
 def _lowered(history: TestHistory) -> Iterator[Block]:
     """Name the versions that lowered a mean by more than differs from run to run, those that cost most first."""
     metric = history.leading
-    lowering = [(point.lowered, point) for point in history.points if point.lowered]
+    lowering = [point for point in history.points if point.lowered]
     if not lowering:
         return
-    in_all = [lowered[metric] for lowered, _ in lowering if metric in lowered]
+    in_all = [point.lowered[metric] for point in lowering if metric in point.lowered]
     raised = [change for point in history.points if (change := point.changes.get(metric) or 0.0) > TOLERANCE]
     text = f"{plural(len(lowering), 'version')} lowered a mean."
     if in_all:
@@ -224,52 +197,50 @@ def _lowered(history: TestHistory) -> Iterator[Block]:
         text += f"; {len(raised)} raised it, by {score_text(sum(raised))}." if raised else "; none raised it."
     yield Text("")
     yield Text(text)
-    order = sorted(lowering, key=lambda one: (metric not in one[0], one[0].get(metric, min(one[0].values()))))
-    rows = []
-    for lowered, point in order[:_COSTLIEST]:
-        name = metric if metric in lowered else min(lowered, key=lowered.__getitem__)
-        rows.append([_date(point), _short(point.commit), name, signed_text(lowered[name]), point.subject])
-    yield Table(["date", "commit", "metric", "change", "subject"], rows, "<<<><", whole=(0, 1, 2))
+
+    def most(point: HistoryPoint) -> str:
+        return metric if metric in point.lowered else min(point.lowered, key=point.lowered.__getitem__)
+
+    order = sorted(lowering, key=lambda one: (most(one) != metric, one.lowered[most(one)]))
+    columns: list[Column[HistoryPoint]] = [
+        ("date", "<", _date),
+        ("commit", "<", _short),
+        ("metric", "<", most),
+        ("change", ">", lambda one: signed_text(one.lowered[most(one)])),
+        ("subject", "<", lambda one: one.subject),
+    ]
+    yield Table.of(order[:_COSTLIEST], columns, whole=(0, 1, 2))
     if len(order) > _COSTLIEST:
         yield Text(f"and {len(order) - _COSTLIEST} more")
 
 
 def _since(since: Since, leading: str) -> Iterator[Block]:
     """Say what has changed since a pinned commit: each mean, which queries pay, and which came and went."""
-    lead = f"Since {since.revision} ({_date(since)}, {_short(since.commit)})"
+    lead = f"Since {since.revision} ({_date(since)}, {_short(since)})"
     yield Text("")
     if since.problem:
         yield Text(f"{lead}: {since.problem}.")
         return
     yield Text(f"{lead}, over the queries that both hold:")
-    rows = [
-        [
-            one.metric,
-            score_text(one.then, one.now),
-            score_text(one.now, one.then),
-            signed_text(one.delta),
-            "" if one.interval is None else interval_ends_text(one.interval),
-            str(one.n),
-            str(len(one.worse)),
-            str(len(one.better)),
-        ]
-        for one in since.metrics
+    columns: list[Column[MetricSince]] = [
+        ("metric", "<", lambda one: one.metric),
+        ("before", ">", lambda one: score_text(one.before, one.now)),
+        ("today", ">", lambda one: score_text(one.now, one.before)),
+        ("delta", ">", lambda one: signed_text(one.delta)),
+        ("95 % interval", ">", lambda one: interval_ends_text(one.interval) if one.interval else ""),
+        ("n", ">", lambda one: str(one.n)),
+        ("worse", ">", lambda one: str(len(one.worse))),
+        ("better", ">", lambda one: str(len(one.better))),
     ]
-    yield Table(
-        ["metric", "before", "today", "delta", "95 % interval", "n", "worse", "better"], rows, "<>>>>>>>"
-    )
+    yield Table.of(since.metrics, columns)
     for one in since.metrics:
-        if one.metric != leading:
-            continue
-        if one.as_judged_then is not None and abs(one.as_judged_then - one.delta) > TOLERANCE:
-            yield Text(
-                f"By the judgments that were stored there: {leading} {signed_text(one.as_judged_then)}."
-            )
-        if one.worse:
+        if one.metric == leading and one.as_judged_there is not None:
+            judged = signed_text(one.as_judged_there)
+            yield Text(f"By the judgments that were stored there: {leading} {judged}.")
+        if one.metric == leading and one.worse:
             yield Text(f"Worse by {leading}, those that cost most first: {listed(one.worse, 2 * _NAMED)}.")
-    mean = since.dropped_means.get(leading)
-    had = "" if mean is None else f", which had {leading} {score_text(mean)}"
-    for queries, what in ((since.dropped, f"dropped or reworded{had}"), (since.added, "added or reworded")):
+    dropped = f"dropped or reworded{_had(since, leading)}"
+    for queries, what in ((since.dropped, dropped), (since.added, "added or reworded")):
         if queries:
             been = plural(len(queries), "query has", "queries have")
             yield Text(f"{been} been {what}: {listed(queries, _NAMED)}.")
@@ -289,10 +260,10 @@ def _course(one: MetricHistory, points: Sequence[HistoryPoint]) -> dict[str, Any
         x, y = _MARGIN + place * step, _HEIGHT - _MARGIN - (value - low) / span * (_HEIGHT - 2 * _MARGIN)
         path, pen = f"{path}{pen}{x:.1f} {y:.1f}", "L"
         fell = point.lowered.get(one.metric)
-        is_best = bool(one.best_commit) and point.commit == one.best_commit
         moved = "" if fell is None else f" ({signed_text(fell)})"
-        title = f"{_date(point)} {_short(point.commit)} {point.subject}: {score_text(value)}{moved}"
-        kind = "best" if is_best else "dot" if fell is None else "fell"
+        title = f"{_date(point)} {_short(point)} {point.subject}: {score_text(value)}{moved}"
+        best = one.best_commit and point.commit == one.best_commit
+        kind = "best" if best else "dot" if fell is None else "fell"
         dots.append({"x": f"{x:.1f}", "y": f"{y:.1f}", "title": title, "kind": kind})
     ends = f"{one.metric}: lowest {score_text(low)}, highest {score_text(high)}, today {score_text(one.now)}"
     return {"label": ends, "path": path, "dots": dots}

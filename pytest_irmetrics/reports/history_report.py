@@ -6,6 +6,8 @@ import json
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.numbers import TOLERANCE
+
 if TYPE_CHECKING:
     from collections.abc import Iterable
 
@@ -20,7 +22,7 @@ class HistoryPoint:
     """When it was committed, in seconds since 1970."""
     subject: str
     path: str
-    """The file's path then, from the repository's top folder."""
+    """The file's path in that commit, from the repository's top folder."""
     problem: str = ""
     """Why it could not be scored; all that follows is then empty."""
     query_count: int = 0
@@ -54,9 +56,16 @@ class HistoryPoint:
         found = {}
         for metric, change in self.changes.items():
             lowest = min(change or 0.0, self.as_judged_before.get(metric, 0.0))
-            if lowest < -self.margins.get(metric, 0.0) - 1e-9:
+            if lowest < -self.margins.get(metric, 0.0) - TOLERANCE:
                 found[metric] = lowest
         return found
+
+    @property
+    def says_anything(self) -> bool:
+        """Whether it moved a mean, changed the queries or their judgments, was renamed or could not be scored."""
+        moved = any(abs(change or 0.0) > TOLERANCE for change in self.changes.values())
+        sets = (self.added, self.dropped, self.reworded, self.relabelled)
+        return moved or any(sets) or bool(self.renamed_from or self.problem or not self.commit)
 
 
 @dataclass(slots=True)
@@ -80,7 +89,7 @@ class MetricSince:
     """How a metric moved between a pinned commit and today, over the queries that both hold."""
 
     metric: str
-    then: float | None
+    before: float | None
     now: float | None
     delta: float
     interval: tuple[float, float] | None
@@ -88,8 +97,8 @@ class MetricSince:
     worse: list[str]
     """Ids of the queries that score less, those that cost most first."""
     better: list[str]
-    as_judged_then: float | None = None
-    """The same difference under the judgments that were stored then, where these are others."""
+    as_judged_there: float | None = None
+    """The same difference under the judgments that were stored there, where these make it another."""
 
 
 @dataclass(slots=True)
@@ -117,17 +126,23 @@ class TestHistory:
     test: str
     """``tests/test_search.py::test_search_quality[faq]``."""
     path: str
+    """The baseline's path, as messages show it."""
     golden_set: str
     """What the versions are judged by: a golden set's path, or that it is the judgments stored last."""
     metrics: list[str]
     leading: str
     """The metric that the table of versions shows."""
     depth: int | None
-    points: list[HistoryPoint]
+    points: list[HistoryPoint] = field(default_factory=list)
     """Oldest first."""
-    summary: list[MetricHistory]
+    summary: list[MetricHistory] = field(default_factory=list)
     since: Since | None = None
     notes: list[str] = field(default_factory=list)
+
+    @property
+    def leading_metric(self) -> MetricHistory:
+        """The course of the leading metric."""
+        return next(one for one in self.summary if one.metric == self.leading)
 
 
 def history_json(histories: Iterable[TestHistory]) -> str:
