@@ -19,8 +19,9 @@ if TYPE_CHECKING:
 
 
 class Level(IntEnum):
-    """A verbosity of pytest's: from `VERBOSE` on, `-v` shows a block, and a file that has room for it."""
+    """A verbosity of pytest's: what is `QUIET`, ``-q`` shows too; what is `VERBOSE`, ``-v``, and a file that has room for it."""
 
+    QUIET = -1
     NORMAL = 0
     VERBOSE = 1
     ALL = 2

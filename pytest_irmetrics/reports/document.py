@@ -78,23 +78,23 @@ def whole(item: ItemReport) -> Iterator[Block]:
 def _besides(item: ItemReport, *, again: bool = False) -> Iterator[Block]:
     """Yield what no failure's message says."""
     if item.only_queries:
-        yield Text(texts.ONLY_QUERIES)
+        yield Text(texts.ONLY_QUERIES, level=Level.QUIET)
     yield from since(item, again=again)
     if item.outcome in ("passed", "skipped"):
         yield from (Text(gate.text, "warn") for gate in item.gates if gate.state == "not checked")
     yield from selftest(item)
 
 
-def undecided(item: ItemReport, lead: str = "") -> Iterator[Block]:
+def undecided(item: ItemReport) -> Iterator[Block]:
     """Yield what the gates say that neither pass nor fail: every output has it."""
-    yield from (Text(f"{lead}{gate.text}", "warn") for gate in item.gates if gate.state == "undecided")
+    found = (gate.text for gate in item.gates if gate.state == "undecided")
+    yield from (Text(text, "warn", level=Level.QUIET) for text in found)
 
 
 def notes(item: ItemReport) -> Iterator[Block]:
     """Yield what a reader should know besides the verdict."""
     for note in item.notes:
-        level = Level.VERBOSE if note.level == "verbose" else Level.NORMAL
-        yield Text(f"note: {note.text}", "warn", level=level)
+        yield Text(f"note: {note.text}", "warn", level=Level[note.level.upper()])
 
 
 def verdicts(item: ItemReport) -> Iterator[Block]:
@@ -205,18 +205,19 @@ def errors(item: ItemReport) -> Iterator[Block]:
 def queries(item: ItemReport) -> Iterator[Block]:
     """Yield the queries that explain the failure, the worst first; then the others that changed, or were asked for."""
     explaining = [query for query in item.queries if query.explains is not None and query.error is None]
+    least = Level.QUIET if item.only_queries else Level.NORMAL
     if explaining:
-        yield Text("")
-        yield Text(_worst_first(item))
+        yield Text("", level=least)
+        yield Text(_worst_first(item), level=least)
     for place, query in enumerate(explaining):
         level = next((level for level, most in _IN_FULL.items() if place < most), Level.ALL)
-        yield query_block(query, item, level, in_full=item.only_queries)
+        yield query_block(query, item, least if item.only_queries else level, in_full=item.only_queries)
     compared = any(query.before is not None for query in item.queries)
     for query in item.queries:
         if query.explains is not None or query.error is not None:
             continue
         if item.only_queries:
-            yield query_block(query, item, in_full=True)
+            yield query_block(query, item, least, in_full=True)
         elif not compared or query.before is None or has_moved(query):
             yield query_block(query, item, Level.ALL)
 
@@ -374,15 +375,15 @@ def _moves(tried: Degradation) -> str:
     return "no metric moves" if metric is None else f"{metric} {signed_text(tried.deltas[metric], digits=3)}"
 
 
-def since(item: ItemReport, *, lead: str = "", again: bool = False) -> Iterator[Block]:
+def since(item: ItemReport, *, again: bool = False) -> Iterator[Block]:
     """Yield what changed since this branch left another; of a test that accepts something, which is told first, ``again``."""
     found = item.since
     if found is None or (found.verdict and not again):
         return
     from pytest_irmetrics.reports import since as texts_since  # noqa: PLC0415 - only with --ir-since
 
-    level = Level.VERBOSE if found.state == "unchanged" else Level.NORMAL
-    yield Text(f"{lead}{texts_since.one_line(found)}", "warn" if found.state == "new" else "", level=level)
+    level = Level.VERBOSE if found.state == "unchanged" else Level.QUIET
+    yield Text(texts_since.one_line(found), "warn" if found.state == "new" else "", level=level)
     yield from since_details(texts_since.details(found), level)
 
 

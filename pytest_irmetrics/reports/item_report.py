@@ -10,12 +10,12 @@ import json
 import types
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar, Union, cast, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin, get_type_hints
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Hashable, Iterable
+    from collections.abc import Hashable, Iterable
 
 T = TypeVar("T")
 
@@ -384,8 +384,14 @@ def as_json(part: Any) -> dict[str, Any]:
     return {one.name: getattr(part, one.name) for one in fields(part)}
 
 
-class _TypeMismatchError(Exception):
-    """A JSON value that is not of the type that its field declares."""
+_PLAIN: dict[Any, set[type]] = {
+    str: {str},
+    bool: {bool},
+    int: {int},
+    float: {float, int},
+    float | None: {float, int, type(None)},
+}
+"""Type of a field → classes of its JSON values (not subclasses: True is no number here)."""
 
 
 def read_dataclass(kind: type[T], data: dict[str, Any]) -> T:
@@ -393,61 +399,41 @@ def read_dataclass(kind: type[T], data: dict[str, Any]) -> T:
 
     Raises ValueError naming the key for one that is unknown or whose value is of another type, and TypeError for one that is missing.
     """
-    readers = _field_readers(cast("Hashable", kind))
-    values = {}
+    hints, values = _hints(cast("Hashable", kind)), {}
     for key, value in data.items():
-        if key not in readers:
+        if key not in hints:
             raise ValueError(f"the key {key!r} is unknown")
         try:
-            values[key] = readers[key](value)
-        except _TypeMismatchError:
+            values[key] = _read(hints[key], value)
+        except TypeError:
             raise ValueError(f"{key!r} cannot be {value!r:.60}") from None
     return kind(**values)
 
 
 @cache
-def _field_readers(kind: Hashable) -> dict[str, Callable[[Any], Any]]:
-    return {name: _reader(hint) for name, hint in get_type_hints(kind).items()}
+def _hints(kind: Hashable) -> dict[str, Any]:
+    return get_type_hints(kind)
 
 
-def _reader(hint: Any) -> Callable[[Any], Any]:
-    """Return the function that checks a JSON value against a type and converts it."""
-    origin, arguments = get_origin(hint), get_args(hint)
-    plain = _plain_types(hint)
-    if plain is not None:
-        return lambda value: _require([value], plain)[0]
-    if origin in (Union, types.UnionType):  # `X | None` is the only union in use
-        read = _reader(next(one for one in arguments if one is not type(None)))
-        return lambda value: None if value is None else read(value)
-    if isinstance(hint, type) and is_dataclass(hint):
-        return lambda value: read_dataclass(hint, _container(value, dict))
-    entries = _plain_types(arguments[-1])  # of a list, a dict's values, or a tuple's fields, all of one type
-    if origin is dict and entries is not None:
-        return lambda value: _require(_container(value, dict), entries)
-    if origin is tuple and entries is not None:
-        return lambda value: tuple(_require(_container(value, list, len(arguments)), entries))
-    if entries is not None:
-        return lambda value: _require(_container(value, list), entries)
-    read = _reader(arguments[0])
-    return lambda value: [read(entry) for entry in _container(value, list)]
+@cache
+def _parts(hint: Any) -> tuple[Any, Any, set[type]]:
+    """Return what a type is of (a list, a dict, a union, or itself), of what its parts are, and the classes of plain parts."""
+    parts = [one for one in get_args(hint) if one is not type(None)] or [hint]
+    return get_origin(hint) or hint, parts[-1], _PLAIN.get(parts[-1], set())
 
 
-def _plain_types(hint: Any) -> frozenset[type] | None:
-    """Return the classes of a type's JSON values if these hold no others, else None."""
-    kinds = get_args(hint) if get_origin(hint) in (Union, types.UnionType) else (hint,)
-    if not all(kind in (str, int, float, bool, type(None)) for kind in kinds):
-        return None
-    return frozenset(kinds) | ({int} if float in kinds else frozenset())
-
-
-def _container(value: Any, kind: type[Any], length: int | None = None) -> Any:
-    if type(value) is not kind or (length is not None and len(value) != length):
-        raise _TypeMismatchError
-    return value
-
-
-def _require(values: Any, kinds: frozenset[type]) -> Any:
-    """Return a list or dict if all its values are of these classes (not subclasses: True is no number here)."""
-    if not kinds.issuperset(map(type, values.values() if type(values) is dict else values)):
-        raise _TypeMismatchError
-    return values
+def _read(hint: Any, value: Any) -> Any:
+    """Return a JSON value as the type that a field declares. Raises TypeError where it is of another."""
+    origin, part, plain = _parts(hint)
+    if origin is types.UnionType:  # `X | None` is the only union in use
+        return None if value is None else _read(part, value)
+    if part is hint and type(value) in plain:
+        return value
+    if isinstance(origin, type) and is_dataclass(origin) and type(value) is dict:
+        return read_dataclass(origin, value)
+    if type(value) is not (list if origin is tuple else origin):
+        raise TypeError
+    entries: Iterable[Any] = value.values() if isinstance(value, dict) else value
+    if not plain.issuperset(map(type, entries)):
+        entries = [_read(part, one) for one in entries]
+    return dict(zip(value, entries, strict=True)) if origin is dict else origin(entries)

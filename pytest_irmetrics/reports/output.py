@@ -165,13 +165,9 @@ def _append(path: Path, session: SessionReport) -> None:
     """Append to the summary of a GitHub Actions step, which other commands of the step may have begun."""
     from pytest_irmetrics.reports.formats import md  # noqa: PLC0415 - a run should load no more formats than it writes
 
-    with path.open("ab+") as file:
-        size = file.seek(0, os.SEEK_END)
-        last = b"\n"
-        if size:
-            file.seek(-1, os.SEEK_END)
-            last = file.read(1)
-        gap = "" if not size else "\n" if last == b"\n" else "\n\n"
+    with path.open("ab") as file:
+        size = file.tell()
+        gap = "\n\n" if size else ""
         text = md.render(session, limit=md.STEP_SUMMARY_LIMIT - size - len(gap))
         if not text:
             raise ValueError("the step's summary is full")

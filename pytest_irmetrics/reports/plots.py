@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 
@@ -175,38 +175,22 @@ def _bars(queries: Sequence[tuple[str, str, float]], caption: str, text: Callabl
     )
 
 
-@dataclass(frozen=True, slots=True)
-class Line:
-    """The way of one document from its rank in the baseline to its rank now."""
+class Line(NamedTuple):
+    """The way of one document from its rank in the baseline to its rank now; what has but one of them is gone or new."""
 
-    y_before: float
-    y_now: float
-    gone: bool
-    new: bool
-    kind: str
-    """As `RankedDocument.kind` has it."""
-    fell: bool
+    document: RankedDocument
+    before: float | None
+    now: float | None
 
 
 def rank_lines(ranks: Sequence[tuple[int, RankedDocument | None, RankedDocument | None]]) -> list[Line]:
-    """Return a line for each document of two rankings, given as the rows of `side_by_side`; unjudged ones first, below the others."""
-    rows_now = {now.doc_id: row for row, (_, _, now) in enumerate(ranks) if now is not None}
-    rows_before = {before.doc_id: row for row, (_, before, _) in enumerate(ranks) if before is not None}
-    height = len(ranks) * ROW_HEIGHT
-    lines = []
-    for _, before, now in ranks:
-        for document in (before, now):
-            if document is None or (document is now and document.doc_id in rows_before):
-                continue
-            was, is_now = rows_before.get(document.doc_id), rows_now.get(document.doc_id)
-            lines.append(
-                Line(
-                    height if was is None else (was + 0.5) * ROW_HEIGHT,
-                    height if is_now is None else (is_now + 0.5) * ROW_HEIGHT,
-                    is_now is None,
-                    was is None,
-                    document.kind,
-                    is_now is None or (was is not None and is_now > was),
-                )
-            )
-    return sorted(lines, key=lambda line: line.kind in ("relevant", "forbidden"))
+    """Return a line for each document of two rankings, given as the rows of `side_by_side`; what stands out last, above the others."""
+
+    def middle(rank: int | None) -> float | None:
+        """Return where a row's middle is; None for a rank below those shown."""
+        return None if rank is None or rank > len(ranks) else (rank - 0.5) * ROW_HEIGHT
+
+    ways = [Line(one, middle(rank), middle(one.was)) for rank, one, _ in ranks if one is not None]
+    came = [Line(one, middle(one.was), middle(rank)) for rank, _, one in ranks if one is not None]
+    lines = [*ways, *(line for line in came if line.before is None)]
+    return sorted(lines, key=lambda line: line.document.stands_out)

@@ -144,10 +144,14 @@ class SessionReport:
             text = f"{failed} of {plural(len(items), unit)} {'fails' if failed == 1 else 'fail'}"
         elif expected:
             text = f"no {unit} of {len(items)} fails unexpectedly"
+        elif any(item.only_queries for item in items):
+            text = f"{plural(len(items), unit)}, no mean judged"
         else:
-            text = all_pass(len(items), unit)
+            text = plural(len(items), f"{unit} passes", f"{unit}s pass")
         undecided = sum(item.is_undecided for item in items)
         text += f", {undecided} undecided" if undecided else ""
+        skipped = sum(item.outcome == "skipped" for item in self.items)
+        text += f", {skipped} skipped" if skipped else ""
         accepting = len({nodeid for nodeid, _ in self.accepted})
         if accepting:
             text += f", {accepting} with a fall since {next(iter(self.since.values())).ref}"
@@ -174,11 +178,6 @@ def _severity(item: ItemReport) -> tuple[bool, float]:
 def counted_as(items: Sequence[ItemReport]) -> str:
     """Return the noun that items are counted by: `golden set`, or `test` where several tests check one golden set."""
     return "golden set" if len({item.golden_set for item in items}) == len(items) else "test"
-
-
-def all_pass(count: int, unit: str) -> str:
-    """Return `1 golden set passes` or `3 golden sets pass`."""
-    return plural(count, f"{unit} passes", f"{unit}s pass")
 
 
 def titles(items: Sequence[ItemReport]) -> dict[str, str]:

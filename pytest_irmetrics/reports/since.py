@@ -18,6 +18,9 @@ _NAMED = 5
 LEADS = {"accepted": "ACCEPTED", "refused": "REFUSED", "unreadable": "UNKNOWN"}
 """Verdict → the word that a line on it begins with."""
 
+_STATES = ("refused", "accepted", "unreadable", "changed", "new", "unchanged")
+"""In the order in which they are counted."""
+
 _WHY = {
     "baseline": "this branch stores its baseline anew",
     "limits": "this branch loosened its limits",
@@ -117,16 +120,8 @@ def counted(items: Sequence[SinceReport]) -> str:
 
     `since origin/main (1a2b3c4d5): 1 accepted, 2 changed, 40 unchanged; 1 test has a limit that holds less`.
     """
-    words = {
-        "refused": "refused",
-        "accepted": "accepted",
-        "unreadable": "unreadable",
-        "changed": "changed",
-        "new": "new",
-        "unchanged": "unchanged",
-    }
     states = [one.verdict or one.state for one in items]
-    counts = [f"{states.count(state):,} {word}" for state, word in words.items() if state in states]
+    counts = [f"{states.count(state):,} {state}" for state in _STATES if state in states]
     weaker = sum(one.holds_less for one in items)
     held = f"{plural(weaker, 'test has a limit', 'tests have limits')} that {'holds' if weaker == 1 else 'hold'} less"
     return f"since {items[0].where}: {', '.join(counts)}{f'; {held}' if weaker else ''}"

@@ -6,9 +6,8 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.screen import Line, display_width, shorten
-from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import texts
-from pytest_irmetrics.reports.blocks import Text
+from pytest_irmetrics.reports.blocks import Level, Text
 from pytest_irmetrics.reports.session_report import titles
 from pytest_irmetrics.reports.text import lines
 
@@ -40,15 +39,13 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
     yield from lines(_accepted(session, names), screen, verbosity)
     if verbosity < 0:
         yield from _counts(session, screen)
-        for item in session.items:
-            yield from _even_if_quiet(session, item, names[item.nodeid], screen)
-    else:
-        for item in session.items:
+    for item in session.items:
+        if verbosity >= 0 or _may_say_quietly(item):
             yield from _item(session, item, names[item.nodeid], screen, verbosity)
-        if verbosity > 0:
-            from pytest_irmetrics.reports.variants import variant_tables  # noqa: PLC0415 - only with -v
+    if verbosity > 0:
+        from pytest_irmetrics.reports.variants import variant_tables  # noqa: PLC0415 - only with -v
 
-            yield from lines(variant_tables(session.measured), screen, verbosity)
+        yield from lines(variant_tables(session.measured), screen, verbosity)
     yield from lines(_ending(session, verbosity), screen, verbosity)
 
 
@@ -96,53 +93,37 @@ def _counts(session: SessionReport, screen: Screen) -> Iterator[Line]:
     items = session.items
     if not items:
         return
-    failed = sum(_failed(item) and not session.is_expected_failure(item) for item in items)
-    skipped = sum(item.outcome == "skipped" for item in items)
-    counts = [f"{count} {word}" for count, word in ((failed, "failed"), (skipped, "skipped")) if count]
-    sets = len({item.golden_set for item in items})
-    counted = plural(sets, "golden set") + (f", {len(items)} tests" if sets < len(items) else "")
-    passed = "no mean judged" if any(item.only_queries for item in items) else "all pass"
-    undecided = sum(item.is_undecided for item in items)
-    text = f"retrieval quality: {counted}, {', '.join(counts) or passed}{f', {undecided} undecided' * bool(undecided)}"
-    yield Line(screen.cut(text), "red" if failed else "yellow" if skipped or undecided else "green")
+    failed = session.unmeasured or any(map(session.fails, session.measured))
+    doubtful = any(item.is_undecided or item.outcome == "skipped" for item in items)
+    style = "red" if failed else "yellow" if doubtful else "green"
+    yield Line(screen.cut(f"retrieval quality: {session.headline()}"), style)
     tried = [degradation for item in items for degradation in item.selftest or ()]
     if tried:
         caught = sum(bool(degradation.caught_by) for degradation in tried)
         yield Line(screen.cut(f"self-test: caught {caught} of {len(tried)}"))
 
 
-def _even_if_quiet(session: SessionReport, item: ItemReport, name: str, screen: Screen) -> Iterator[Line]:
-    """Yield what `-q` shows of a golden set too: what no gate looked at, lowered scores, and the queries of `--ir-query`."""
-    printed = _message_printed(session, item)
-    notes = [note.text for note in item.notes if note.level == "quiet" and not printed]
-    if not (notes or item.is_undecided or item.since or item.only_queries):
-        return
-    from pytest_irmetrics.reports import document  # noqa: PLC0415 - with -q, few runs have more to say than their counts
-
-    blocks = [] if printed else [*document.undecided(item, f"{name}: ")]
-    blocks += [Text(f"{name}: {note}", "warn") for note in notes]
-    yield from lines([*blocks, *document.since(item, lead=f"{name}: ")], screen, 0)
-    if item.only_queries:
-        blocks = [Text(texts.ONLY_QUERIES), *(() if printed else document.queries(item))]
-        inner = lines(blocks, _inner(screen), 0)
-        yield from (line.indented() for line in inner)
+def _may_say_quietly(item: ItemReport) -> bool:
+    """Whether a golden set may have something to say under ``-q``."""
+    quiet = any(note.level == "quiet" for note in item.notes)
+    return quiet or item.is_undecided or item.since is not None or item.only_queries
 
 
 def _item(
     session: SessionReport, item: ItemReport, name: str, screen: Screen, verbosity: int
 ) -> Iterator[Line]:
-    """Report one golden set."""
-    from pytest_irmetrics.reports import document  # noqa: PLC0415 - not with -q
+    """Report one golden set; below 0 only where it has something to say under ``-q`` too."""
+    from pytest_irmetrics.reports import document  # noqa: PLC0415 - with -q, few runs have more to say than their counts
 
-    style = "red bold" if _failed(item) and not session.is_expected_failure(item) else "green bold"
-    yield Line(_one_line(session, item, name, screen), style)
-    blocks = document.golden_set(item, printed=_message_printed(session, item))
-    yield from (line.indented() for line in lines(blocks, _inner(screen), verbosity))
-
-
-def _inner(screen: Screen) -> Screen:
-    """Return a screen as wide as what is left beside the indentation."""
-    return screen._replace(width=screen.width - 2)
+    blocks = [*document.golden_set(item, printed=_message_printed(session, item))]
+    if verbosity < 0:
+        blocks = [block for block in blocks if block.level is Level.QUIET]
+    if blocks or verbosity >= 0:
+        expected = session.is_expected_failure(item)
+        style = "red bold" if _failed(item) and not expected else "green bold"
+        yield Line(_one_line(session, item, name, screen), style)
+    inner = screen._replace(width=screen.width - 2)
+    yield from (line.indented() for line in lines(blocks, inner, verbosity))
 
 
 def _one_line(session: SessionReport, item: ItemReport, name: str, screen: Screen) -> str:

@@ -54,9 +54,9 @@ def verdict(item: ItemReport, session: SessionReport) -> str:
     if failed and outcome == "xfailed":
         text += " as expected"
     elif failed and outcome == "passed":
-        text += ", and the test passes all the same"
+        text += ", but the test passes"
     elif outcome == "failed" and not failed:
-        text += ", and the test fails for another reason"
+        text += ", but the test fails"
     return text if item.selftest is None else f"baseline {text}"
 
 
