@@ -54,10 +54,12 @@ class _Placed(Protocol):
 
 
 class Wrong(Exception):  # noqa: N818 - what it says is reported as a Problem
-    """A mistake at a place of a file (line and column, or a node): what is wrong, and what to do."""
+    """A mistake at a place of a file (line and column, or a node; None where there is no file): what is wrong, and what to do."""
 
-    def __init__(self, at: _Placed | tuple[int, int], message: str) -> None:
+    def __init__(self, at: _Placed | tuple[int | None, int | None], message: str) -> None:
         super().__init__(message)
+        self.line: int | None
+        self.column: int | None
         self.line, self.column = at if isinstance(at, tuple) else (at.line, at.column)
         self.message = message
 

@@ -12,7 +12,7 @@ from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.numbers import MAX_GRADE, finite
 from pytest_irmetrics.base.wording import cut, plural, quote
-from pytest_irmetrics.golden.errors import GoldenSetError, Problem, format_place
+from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Wrong, format_place, raise_any
 from pytest_irmetrics.golden.files import lines_of
 from pytest_irmetrics.golden.formats import format_by_suffix, read_golden_set, split_of
 from pytest_irmetrics.golden.query import Query
@@ -97,33 +97,14 @@ class GoldenSet:
         Ids are text, or integers and UUIDs, which become text. Grades are numbers up to 1000; as in trec_eval, those
         below 0 gain 0, and a query without a relevant document scores 0. `texts` maps query ids to what to search for;
         without it, the set can only be evaluated with a stored run. A query without any judgment is left out. Raises
-        GoldenSetError with all problems that were found.
+        GoldenSetError with the first problem that was found.
         """
-        said: list[str] = []
-        level = _grade(relevance_level)
-        if level is None or level <= 0:
-            advice = f"Give the lowest grade that counts, above 0 and up to {MAX_GRADE}."
-            said.append(f"relevance_level is {_shown(relevance_level)}. {advice}")
-        known = dict(
-            _pairs(
-                texts or {}, "query", "The texts are no mapping. Give a mapping of query id to text.", said
-            )
-        )
-        for query_id, text in known.items():
-            if not isinstance(text, str) or not text.strip():
-                said.append(
-                    f"The text of query {quote(query_id)} is {_shown(text)}. Give the text to search for."
-                )
-        found = _judgments(judgments, said)
-        queries = [
-            Query(query_id, known.get(query_id), grades) for query_id, grades in found.items() if grades
-        ]
-        if not queries and not said:
-            said.append("There is no query with a judgment. Give {query id: {document id: grade}}.")
-        if said:
-            raise GoldenSetError([Problem(name, None, None, message) for message in said])
-        left_out = tuple(query_id for query_id in {**found, **known} if not found.get(query_id))
-        return cls(queries, name=name, relevance_level=level or 1, left_out=left_out)
+        problems = Problems(name)
+        queries = problems.attempt(_queries_of, judgments, {} if texts is None else texts, relevance_level)
+        raise_any(problems)
+        judged = [query for query in queries or () if query.judgments]
+        left_out = tuple(query.id for query in queries or () if not query.judgments)
+        return cls(judged, name=name, relevance_level=_grade(relevance_level) or 1, left_out=left_out)
 
     @cached_property
     def tags(self) -> frozenset[str]:
@@ -171,41 +152,54 @@ class GoldenSet:
         return f"<GoldenSet {self._shown}: {plural(len(self.queries), 'query', 'queries')}>"
 
 
-def _pairs(
-    given: object, what: str, no_mapping: str, said: list[str], of: str = ""
-) -> Iterator[tuple[str, Any]]:
-    """Yield the ids, as text, and values of a mapping; what is wrong with it or with an id is added to `said`."""
+_NOWHERE = None, None
+"""The place of what was given in Python."""
+
+
+def _queries_of(judgments: object, texts: object, level: object) -> list[Query]:
+    """Return the queries of judgments and texts given in Python, also those without a judgment. Raises Wrong."""
+    if (_grade(level) or 0) <= 0:
+        advice = f"Give the lowest grade that counts, above 0 and up to {MAX_GRADE}."
+        raise Wrong(_NOWHERE, f"relevance_level is {_shown(level)}. {advice}")
+    known: dict[str, str] = {}
+    for query_id, text in _pairs(texts, "query", "texts", "{query id: text}"):
+        if not isinstance(text, str) or not text.strip():
+            message = f"The text of query {quote(query_id)} is {_shown(text)}. Give the text to search for."
+            raise Wrong(_NOWHERE, message)
+        known[query_id] = text
+    queries = []
+    for query_id, documents in _pairs(judgments, "query", "judgments", _JUDGMENTS):
+        of = f"judgments of query {quote(query_id)}"
+        grades: dict[str, Grade] = {}
+        for doc_id, value in _pairs(documents, "document", of, "{id: grade}"):
+            grade = _grade(value)
+            if grade is None:
+                message = f"Query {quote(query_id)} grades {quote(doc_id)} {_shown(value)}. Give a number up to {MAX_GRADE}."
+                raise Wrong(_NOWHERE, message)
+            grades[doc_id] = grade
+        queries.append(Query(query_id, known.pop(query_id, None), grades))
+    if not any(query.judgments for query in queries):
+        raise Wrong(_NOWHERE, f"There is no query with a judgment. Give {_JUDGMENTS}.")
+    return [*queries, *(Query(query_id, text, {}) for query_id, text in known.items())]
+
+
+_JUDGMENTS = "{query id: {document id: grade}}"
+
+
+def _pairs(given: object, what: str, of: str, shape: str) -> Iterator[tuple[str, Any]]:
+    """Yield the ids, as text, and values of a mapping. Raises Wrong for what is none, and for an id that is none."""
     if not isinstance(given, Mapping):
-        said.append(no_mapping)
-        return
+        raise Wrong(_NOWHERE, f"The {of} are {_shown(given)}. Give {shape}.")
     seen = set()
     for key, value in given.items():
         found = as_id(key)
         if not found:
-            said.append(f"The {what} id {_shown(key)} is no id. Give a text or an integer.")
-        elif found in seen:
-            said.append(f"The {what} {quote(found)}{of} is here twice, as text and as an integer. Keep one.")
-        else:
-            seen.add(found)
-            yield found, value
-
-
-def _judgments(given: object, said: list[str]) -> dict[str, dict[str, Grade]]:
-    """Return the grades of documents by query; what is wrong with them is added to `said`."""
-    found: dict[str, dict[str, Grade]] = {}
-    no_mapping = "The judgments are no mapping. Give a mapping of query id to document id to grade."
-    for query_id, documents in _pairs(given, "query", no_mapping, said):
-        of = f" of query {quote(query_id)}"
-        no_mapping = f"The judgments{of} are {_shown(documents)}. Give {{id: grade}}."
-        found[query_id] = {}
-        for doc_id, value in _pairs(documents, "document", no_mapping, said, of):
-            grade = _grade(value)
-            if grade is None:
-                message = f"Query {quote(query_id)} grades {quote(doc_id)} {_shown(value)}. Give a number up to {MAX_GRADE}."
-                said.append(message)
-            else:
-                found[query_id][doc_id] = grade
-    return found
+            raise Wrong(_NOWHERE, f"The {what} id {_shown(key)} is no id. Give a text or an integer.")
+        if found in seen:
+            message = f"The {what} {quote(found)} is twice in the {of}, as text and as an integer. Keep one."
+            raise Wrong(_NOWHERE, message)
+        seen.add(found)
+        yield found, value
 
 
 def _grade(value: object) -> Grade | None:

@@ -56,12 +56,12 @@ def test_numbers_of_other_libraries_become_plain_ones():
 @pytest.mark.parametrize(
     ("judgments", "options", "problems"),
     [
-        ([("q", "d")], {}, ["Give a mapping of query id to document id to grade"]),
+        ([("q", "d")], {}, ["The judgments are [('q', 'd')]. Give {query id: {document id: grade}}."]),
         ({"q": ["d"]}, {}, ["judgments of query 'q' are ['d']"]),
         (
             {"q": {"d": 1}},
             {"texts": ["a"]},
-            ["The texts are no mapping. Give a mapping of query id to text."],
+            ["The texts are ['a']. Give {query id: text}."],
         ),
         ({"q": {"d": 1}}, {"texts": {"q": 3}}, ["The text of query 'q' is 3"]),
         ({"q": {"d": 1}}, {"texts": {"q": " "}}, ["The text of query 'q' is ' '"]),
@@ -77,14 +77,15 @@ def test_numbers_of_other_libraries_become_plain_ones():
         ({"q": {"d": float("inf")}}, {}, ["'d' inf"]),
         ({"q": {"d": 1001}}, {}, ["'d' 1001"]),
         ({"q": {"d": [1]}}, {}, ["'d' [1]"]),
-        ({"": {"d": 1}, True: {"d": 1}, 1.5: {"d": 1}}, {}, ["query id ''", "query id True", "query id 1.5"]),
+        ({"": {"d": 1}}, {}, ["query id ''"]),
+        ({True: {"d": 1}}, {}, ["query id True"]),
         (
-            {"q": {None: 1, (): 1, "": 1}},
+            {"q": {None: 1}},
             {},
-            ["document id None", "document id ()", "document id ''"],
+            ["document id None"],
         ),
-        ({1: {"d": 1}, "1": {"d": 1}}, {}, ["The query '1' is here twice"]),
-        ({"q": {2: 1, "2": 1}}, {}, ["The document '2' of query 'q' is here twice"]),
+        ({1: {"d": 1}, "1": {"d": 1}}, {}, ["The query '1' is twice in the judgments"]),
+        ({"q": {2: 1, "2": 1}}, {}, ["The document '2' is twice in the judgments of query 'q'"]),
     ],
 )
 def test_what_is_wrong_is_named(judgments, options, problems):
