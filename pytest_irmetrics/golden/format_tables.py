@@ -20,6 +20,7 @@ from pytest_irmetrics.golden.files import lines_in, read_text
 from pytest_irmetrics.golden.format_jsonl import json_line
 from pytest_irmetrics.golden.formats import split_of, splits_of
 from pytest_irmetrics.golden.nodes import read_json
+from pytest_irmetrics.golden.query import query_as_dict
 from pytest_irmetrics.golden.rows import Row, golden_set_of
 from pytest_irmetrics.golden.write import ConversionError, judgments_of, refuse
 
@@ -259,25 +260,18 @@ def _judgment_rows(golden: GoldenSet) -> list[list[str]]:
     refuse(odd, "A header holds no white space at the end of a name", "Rename")
     odd = (tag for query in queries for tag in query.tags if "," in tag or tag != tag.strip())
     refuse(odd, "A table holds tags with commas between them", "Rename")
-    has_ids = any(query.id != query.text for query in queries)
-    columns = dict.fromkeys(["id", "query", "docid", "rating", "tags", "weight"], False)
     records = []
     for query in queries:
-        about = {
-            "tags": ", ".join(query.tags),
-            "weight": "" if query.weight == 1 else str(as_whole_number(query.weight)),
-        }
+        own = query_as_dict(query, short=True)
+        about = {"tags": ", ".join(query.tags), "weight": str(own.get("weight", ""))}
         about |= {f"params.{name}": _write_param(value) for name, value in query.params.items()}
         for doc_id, grade in query.judgments.items():
-            record = {"id": query.id if has_ids else "", "query": query.text or "", "docid": doc_id, **about}
-            records.append(
-                {name: guard_formula(cell) for name, cell in record.items()}
-                | {"rating": repr(as_whole_number(grade))}
-            )
+            record = {"id": str(own.get("id", "")), "query": query.text or "", "docid": doc_id, **about}
+            record = {name: guard_formula(cell) for name, cell in record.items()}
+            records.append(record | {"rating": repr(as_whole_number(grade))})
             about = {}
-    for record in records:
-        columns |= {name: columns.get(name) or bool(cell) for name, cell in record.items()}
-    header = [name for name, is_held in columns.items() if is_held]
+    columns = ["id", "query", "docid", "rating", "tags", "weight", *(name for one in records for name in one)]
+    header = [name for name in dict.fromkeys(columns) if any(record.get(name) for record in records)]
     return [header, *([record.get(name, "") for name in header] for record in records)]
 
 
