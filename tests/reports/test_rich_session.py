@@ -19,12 +19,17 @@ def without_time(text):
     return re.sub(r"(python|pytest|pytest-irmetrics)(\": \"| )\d[\w.+]*", r"\1\g<2>1.0", text)
 
 
-# The default's lines are held by tests/reports/test_failures.py and by pages of docs/, queries that raise too.
+# The default's lines are held by tests/reports/test_failures.py and by pages of docs/, queries that raise too; `words` is as `stems`.
 @pytest.mark.parametrize(
     ("option", "part"),
     [
         ("-q", lambda shown: shown[shown.index("retrieval quality: ") :]),
-        ("-v", lambda shown: re.sub(r"(?s)--- test_down.*?(?=--- retrieval)", "", shown)),
+        (
+            "-v",
+            lambda shown: re.sub(
+                r"(?s)--- test_down.*?(?=--- retr)|golden/help.yaml \[words.*?(?=golden/b)", "", shown
+            ),
+        ),
         ("-vv", lambda shown: shown.partition("the worst first:\n")[2].partition("\n\n")[0] + "\n"),
     ],
 )
