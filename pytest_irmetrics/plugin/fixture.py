@@ -402,16 +402,6 @@ def progress_of(node: pytest.Item, total: int) -> Callable[[int], None] | None:
         due = now + _PROGRESS_SECONDS
         with nullcontext() if capture is None else capture.global_and_fixture_disabled():
             reporter.ensure_newline()
-            reporter.write_line(f"{node.nodeid}: {_progress(done, total, now - began)}")
+            reporter.write_line(f"{node.nodeid}: {done:,} of {total:,} queries after {now - began:,.0f} s")
 
     return count
-
-
-def _progress(done: int, total: int, seconds: float) -> str:
-    """Return how far it is: `1,200 of 5,000 queries, 250/s, 15 s left`."""
-    rate = done / seconds
-    if not rate:
-        return f"{done:,} of {total:,} queries"
-    left = (total - done) / rate
-    duration = f"{left:.0f} s" if left < 100 else f"{left / 60:.0f} min"
-    return f"{done:,} of {total:,} queries, {rate:,.{0 if rate >= 10 else 1}f}/s, {duration} left"

@@ -106,10 +106,9 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
         report.baseline_text = accepted.run.dumps()
         report.notes += accepted.notes
     elif own:
-        rows = [row for row in report.rows if not row.metric.startswith("judged")]
         report.notes += losses(
             (row.metric if row.tag is None else f"{row.metric} of {row.tag}", row.baseline, row.now)
-            for row in rows
+            for row in report.rows
         )
 
 
