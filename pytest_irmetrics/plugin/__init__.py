@@ -140,9 +140,11 @@ def pytest_collection_modifyitems(
     # Without the underscore too: irthreshold.
     marked = any(mark.name[:2].lower() == "ir" for some in (marks, own) for mark in some)
     if marked or (run_config(config).is_asked_for and any(map(requests_irmetrics, items))):
-        from pytest_irmetrics.plugin.session import find_problems  # noqa: PLC0415 - only a run that gates pays for it
+        from pytest_irmetrics.plugin.baselines import items_with_orphans  # noqa: PLC0415 - only a run that gates pays for it
+        from pytest_irmetrics.plugin.session import find_problems  # noqa: PLC0415 - as above
 
-        for item, problem in find_problems(_session(config), items):
+        session = _session(config)
+        for item, problem in (*items_with_orphans(session, items), *find_problems(session, items)):
             item.stash[_problem_key] = problem
     return (yield)
 

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import os
+import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.base.wording import plural, printable
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates import Against
-from pytest_irmetrics.plugin.config import run_config, runs_tests
-from pytest_irmetrics.plugin.session import collects_whole_files
+from pytest_irmetrics.plugin.config import collects_whole_files, requests_irmetrics, run_config, runs_tests
+from pytest_irmetrics.plugin.marks import name_in_file
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
 from pytest_irmetrics.retrieval import RetrievalError, Retriever
 from pytest_irmetrics.run import Header, Run, RunError
@@ -24,12 +25,13 @@ from pytest_irmetrics.run.baseline import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator
+    from collections.abc import Collection, Iterable, Iterator
 
     import pytest
 
     from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.plugin.item import GatedItem
+    from pytest_irmetrics.plugin.session import GatingSession
 
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
@@ -126,20 +128,63 @@ def run_of_other(other: Evaluation) -> StoredRun:
 
 # Baselines without an item
 
+
+def _function(baseline: Path) -> Path:
+    """Return what the baselines of one test function have in common, whatever its parameters."""
+    return baseline.with_name(baseline.name.removesuffix(".json").partition("[")[0])
+
+
+def items_with_orphans(
+    session: GatingSession, items: Iterable[pytest.Item]
+) -> Iterator[tuple[pytest.Item, str]]:
+    """Yield the first item of each test function that has baselines which none of its items has, with what to do about them.
+
+    A golden set or parameter is gone or renamed there, and its gate with it. `items` are all that were collected.
+    None in a run that does not gate, or collects some tests of a file alone.
+    """
+    settings, shown = session.settings, session.shown
+    if not settings.gates or settings.update or not collects_whole_files(session.config):
+        return
+    functions: dict[Path, dict[Path, pytest.Item]] = {}
+    for item in filter(requests_irmetrics, items):
+        own = baseline_path(Path(item.path), name_in_file(item), settings.baseline_dir)
+        functions.setdefault(_function(own), {})[own] = item
+    for function, found in functions.items():
+        stored = {path for path in function.parent.glob("*.json") if _function(path) == function}
+        orphans, new = sorted(stored - found.keys()), sorted(found.keys() - stored)
+        if orphans:
+            yield next(iter(found.values())), _on_orphans(list(map(shown, orphans)), list(map(shown, new)))
+
+
+def _on_orphans(orphans: list[str], new: list[str]) -> str:
+    """Word which baselines no item has, and the commands that carry one over to a `new` item or delete it."""
+    one = len(orphans) == 1
+    which = f"The baseline {orphans[0]} belongs" if one else f"The baselines {', '.join(orphans)} belong"
+    why = "its golden set, or its parameters, were renamed, or are gone."
+    lines = [f"{which} to no item of this test: {why}"]
+    if one and len(new) == 1:
+        lines.append(f"Where it was renamed: {shlex.join(['git', 'mv', *orphans, *new])}")
+    lines.append(f"Where it is meant to be gone: {shlex.join(['git', 'rm', *orphans])}")
+    return "\n".join(map(printable, lines))
+
+
 _NARROWING_OPTIONS = ("keyword", "markexpr", "deselect", "lf", "stepwise", "ir_query", "ir_selftest")
 """Options under which a run leaves out tests of the files that it was asked for."""
 
 
-def unread_baselines(config: pytest.Config, read: Iterable[Path]) -> list[Path]:
+def unread_baselines(config: pytest.Config, read: Collection[Path]) -> list[Path]:
     """Return the baselines that are stored where pytest was asked to collect and are not among those that tests `read`.
 
-    None after a run that left out tests of the files that it was asked for, which can tell of no baseline.
+    None after a run that left out tests of the files that it was asked for, which can tell of no baseline. Of a run that
+    gates, without those that failed a test, as that has other items.
     """
     narrowed = any(config.getoption(name, None) for name in _NARROWING_OPTIONS)
     if narrowed or not runs_tests(config) or not collects_whole_files(config):
         return []
     stored = {os.path.realpath(path): path for path in _stored(config)}
-    return [stored[real] for real in sorted({*stored} - {os.path.realpath(path) for path in read})]
+    functions = set(map(_function, read)) if run_config(config).gates else set()
+    unread = [stored[real] for real in sorted({*stored} - {os.path.realpath(path) for path in read})]
+    return [path for path in unread if _function(path) not in functions]
 
 
 def _stored(config: pytest.Config) -> Iterator[Path]:

@@ -245,11 +245,7 @@ class Recorder:
         if not self._is_complete or not (settings.gates or settings.update):
             return []
         read = [attempt.baseline for attempt in self._attempts.values() if attempt.outcome != "skipped"]
-        unread = unread_baselines(config, read)
-        if settings.gates:  # one of a test that has other items failed that test
-            functions = set(map(_function, read))
-            unread = [path for path in unread if _function(path) not in functions]
-        return sorted(map(self._session.shown, unread))
+        return sorted(map(self._session.shown, unread_baselines(config, read)))
 
     def _passed_over(self) -> int:
         """Return how many of the tests that ran have a stored baseline, in a run that neither gates on any nor is told not to."""
@@ -288,11 +284,6 @@ class Recorder:
             if self._config.getoption(option):
                 yield f"--{option.replace('_', '-')} was given, and no test of this run used irmetrics."
                 return
-
-
-def _function(baseline: Path) -> Path:
-    """Return what the baselines of one test function have in common, whatever its parameters."""
-    return baseline.with_name(baseline.name.removesuffix(".json").partition("[")[0])
 
 
 def _would_store(item_report: ItemReport | None) -> bool:

@@ -1,35 +1,30 @@
 """The state of a pytest process that gates: its settings, the golden sets that it read, and the tests that it collected.
 
-`find_problems` finds those that fail instead of being run: for their marks, for `--ir-query`, or for baselines that none has.
+`find_problems` finds those that fail instead of being run: for their marks, or for `--ir-query`.
 """
 
 from __future__ import annotations
 
 import difflib
 import os
-import shlex
-from collections import defaultdict
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.files import path_below
 from pytest_irmetrics.base.screen import Screen
-from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.plugin.config import requests_irmetrics, run_config
+from pytest_irmetrics.plugin.config import collects_whole_files, requests_irmetrics, run_config
 from pytest_irmetrics.plugin.marks import (
     golden_parameter,
     golden_parameters,
-    name_in_file,
     nearest_marks,
     parameter_marks,
     unknown_query,
 )
-from pytest_irmetrics.run.baseline import baseline_path, baselines_of_test
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     import pytest
 
@@ -94,18 +89,11 @@ def find_problems(session: GatingSession, items: Sequence[pytest.Item]) -> Itera
     if settings.only_queries:
         yield from _without_queries(session, users)
     whole = collects_whole_files(config)
-    if whole and settings.gates and not settings.update:
-        yield from _with_orphans(users, settings.baseline_dir, session.shown)
     for item in items:
         problem = _misspelt_mark(item, registered) or _golden_on_parameter(item)
         if problem is not None:
             yield item, problem
     yield from _under_unbound_marks(items, whole=whole)
-
-
-def collects_whole_files(config: pytest.Config) -> bool:
-    """Whether all tests of a file are collected; ``--lf`` and node ids collect some of them."""
-    return not any("::" in argument for argument in config.args) and not config.getoption("lf", None)
 
 
 # --ir-query
@@ -123,40 +111,6 @@ def _without_queries(
     unknown = [query_id for query_id in wanted if known and not any(one.find(query_id) for one in known)]
     for item in users if unknown else ():
         yield item, unknown_query(unknown[0], known)
-
-
-# Baselines that no item has
-
-
-def _with_orphans(
-    users: Sequence[pytest.Item], directory: str, shown: Callable[[Path], str]
-) -> Iterator[tuple[pytest.Item, str]]:
-    """Yield the first item of each test function that has baselines which none of its items has, with what to do about them.
-
-    A golden set or parameter is gone or renamed there, and its gate with it.
-    """
-    functions: dict[tuple[Path, str], list[pytest.Item]] = defaultdict(list)
-    for item in users:
-        functions[Path(item.path), name_in_file(item).partition("[")[0]].append(item)
-    for (file, function), same in functions.items():
-        stored = set(baselines_of_test(file, function, directory))
-        own = {baseline_path(file, name_in_file(item), directory) for item in same}
-        if stored - own:
-            yield same[0], _on_orphans(sorted(stored - own), sorted(own - stored), shown)
-
-
-def _on_orphans(orphans: list[Path], new: list[Path], shown: Callable[[Path], str]) -> str:
-    """Word which baselines no item has, and the commands that carry one over to a `new` item or delete it."""
-    names = [shown(path) for path in orphans]
-    which = (
-        f"The baseline {names[0]} belongs" if len(names) == 1 else f"The baselines {', '.join(names)} belong"
-    )
-    why = "its golden set, or its parameters, were renamed, or are gone."
-    lines = [f"{printable(which)} to no item of this test: {why}"]
-    if len(orphans) == len(new) == 1:
-        lines.append(f"Where it was renamed: {printable(shlex.join(['git', 'mv', names[0], shown(new[0])]))}")
-    lines.append(f"Where it is meant to be gone: {printable(shlex.join(['git', 'rm', *names]))}")
-    return "\n".join(lines)
 
 
 # Marks

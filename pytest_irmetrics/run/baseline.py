@@ -126,14 +126,6 @@ def folders_with_baselines(top: Path, directory: str, skipped: Collection[str] =
         )
 
 
-def baselines_of_test(test_file: Path, test_name: str, directory: str) -> list[Path]:
-    """Return the paths of the baselines of a test, for all its parameter ids, sorted."""
-    bare = baseline_path(test_file, test_name, directory)
-    stem = bare.name.removesuffix(_SUFFIX)
-    stored = bare.parent.glob(f"*{_SUFFIX}")
-    return sorted(path for path in stored if path == bare or path.name.startswith(f"{stem}["))
-
-
 def golden_set_named(path: Path) -> str | None:
     """Return the golden set that a baseline names, None where it names none or cannot be read.
 
