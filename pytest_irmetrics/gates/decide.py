@@ -53,12 +53,15 @@ def decide(
     if not single_queries_only and (unknown := _unknown_ids(evaluation, comparison)):
         return (unknown,)
 
-    def judge_by(limits: Gates) -> BaselineJudge | None:
-        if comparison is None:
-            return None
-        return BaselineJudge(evaluation, limits, comparison, against, storing=storing)
-
-    judge = judge_by(gates)
+    judged: dict[tuple[object, ...], Verdict] = {}
+    for limits in (gates,) if gates.also is None else (gates, gates.also):
+        judge = None
+        if comparison is not None:
+            judge = BaselineJudge(evaluation, limits, comparison, against, storing=storing)
+        for verdict in _judge(evaluation, limits, judge, single_queries_only=single_queries_only):
+            known = judged.setdefault(verdict.key, verdict)
+            if STATES.index(verdict.state) < STATES.index(known.state):
+                judged[verdict.key] = verdict
     verdicts = [*_forbidden(evaluation), *_wrongly_answered(evaluation, gates)]
     if not single_queries_only:
         verdicts += _nothing_returned(evaluation)
@@ -68,39 +71,31 @@ def decide(
             verdicts += judge.judge_means()
         if not single_queries_only:
             verdicts += judge.judge_pairing()
-    judged = _judge(evaluation, gates, judge, single_queries_only=single_queries_only)
-    if gates.also is not None:
-        also = judge_by(gates.also)
-        judged |= {
-            key: verdict
-            for key, verdict in _judge(
-                evaluation, gates.also, also, single_queries_only=single_queries_only
-            ).items()
-            if key not in judged or STATES.index(verdict.state) < STATES.index(judged[key].state)
-        }
     return tuple(sorted([*verdicts, *judged.values()], key=_order))
 
 
 def _judge(
     evaluation: Evaluation, gates: Gates, judge: BaselineJudge | None, *, single_queries_only: bool
-) -> dict[tuple[object, ...], Verdict]:
-    """Hold a run against limits; the verdicts are by metric, tag, word and single query."""
-    verdicts = []
+) -> Iterator[Verdict]:
+    """Hold a run against limits: means, each query, and single queries against those of their own."""
     for gate in gates:
         if gate.word == "min_each":
             if not single_queries_only or _without_own_min(evaluation, gates, gate):
-                verdicts.append(_min_each(evaluation, gates, gate))
+                yield _min_each(evaluation, gates, gate)
         elif gate.word == "significance":  # it narrows a max_drop, whose verdict speaks of it
             if "max_drop" not in gates.of(gate.metric, gate.tag):
-                verdicts.append(_compared(gate, judge))
-        elif single_queries_only:
-            continue
-        elif gate.word in COMPARING_WORDS:
-            verdicts.append(_compared(gate, judge))
-        else:
-            verdicts.append(_bound(evaluation, gate))
-    verdicts += judge_queries(evaluation, gates, judge)
-    return {one.key: one for one in verdicts}
+                yield _compared(gate, judge)
+        elif not single_queries_only:
+            compares = gate.word in COMPARING_WORDS
+            yield _compared(gate, judge) if compares else _bound(evaluation, gate)
+    for query in evaluation.counted:
+        for gate in own_gates(query) if gates.own is None else gates.own.get(query.id, ()):
+            score = evaluation.score(gate.metric, query.id)
+            if score is None:
+                yield Verdict.of(gate, "failed", wording.undefined(gate), over_no_query=True)
+            else:
+                compares = gate.word in COMPARING_WORDS
+                yield _compared(gate, judge) if compares else _held(evaluation, gate, score)
 
 
 def _order(verdict: Verdict) -> tuple[int, bool, float]:
@@ -237,18 +232,6 @@ def _without_own_min(evaluation: Evaluation, gates: Gates, gate: Gate) -> list[t
         for query, score in evaluation.scored(gate.metric, gate.tag)
         if not has_own_min(gates, query, gate.metric)
     ]
-
-
-def judge_queries(evaluation: Evaluation, gates: Gates, judge: BaselineJudge | None) -> Iterator[Verdict]:
-    """Hold single queries against the limits that are theirs alone."""
-    for query in evaluation.counted:
-        for gate in own_gates(query) if gates.own is None else gates.own.get(query.id, ()):
-            score = evaluation.score(gate.metric, query.id)
-            if score is None:
-                yield Verdict.of(gate, "failed", wording.undefined(gate), over_no_query=True)
-            else:
-                compares = gate.word in COMPARING_WORDS
-                yield _compared(gate, judge) if compares else _held(evaluation, gate, score)
 
 
 def would_pass(evaluation: Evaluation, query: Query, gates: Gates) -> bool:
