@@ -11,6 +11,7 @@ from pytest_irmetrics.gates import leading_metric
 from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.reports.item_report import (
     ROW_VERDICTS,
+    Degradation,
     ItemReport,
     Note,
     QueryReport,
@@ -26,16 +27,12 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from pytest_irmetrics.analysis.kind_of_change import KindOfChange
-    from pytest_irmetrics.analysis.selftest import Selftest
     from pytest_irmetrics.comparison import Comparison, MetricChange
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates import Verdict
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Gate, Gates
-
-_MAX_GAINS = 5
-"""How many means a note on gains names."""
 
 _NAMED = 20
 """How many of a verdict's queries its report names of its own; it says how many more there are."""
@@ -80,8 +77,8 @@ class ItemResult:
     """Tells with ``in`` whether the index has a document; None where nobody knows."""
     since: SinceReport | None = None
     """What this branch accepts, with ``--ir-since``."""
-    selftest: Selftest | None = None
-    """The result of ``--ir-selftest``, where it was given."""
+    degradations: list[Degradation] | None = None
+    """With ``--ir-selftest``: which degradations of the stored run the gates catch; all else is about the run intact."""
 
     @property
     def failed(self) -> bool:
@@ -121,7 +118,7 @@ class ItemResult:
             judge=judge if kind is not None and kind.judge else [],
             depth=now.depth,
             since=self.since,
-            selftest=None if self.selftest is None else list(self.selftest.degradations),
+            selftest=self.degradations,
         )
 
     def _worst_first(
@@ -167,13 +164,7 @@ class ItemResult:
         words = self.gates.of(metric, tag)
         if full is None and not words:
             return None
-        change = (
-            None
-            if self.comparison is None or metric.kind == "latency"
-            else self.comparison.change(metric, tag)
-        )
-        if change is not None and not change.n:
-            change = None
+        change = self._change(metric, tag)
         asked = len(self.evaluation.queries(metric, tag))
         return ScoreRow(
             metric=metric.name,
@@ -194,6 +185,13 @@ class ItemResult:
             worse=None if change is None else len(change.worse),
             p=change.p_value if change is not None and self._verdict(metric, tag) == "FAILS" else None,
         )
+
+    def _change(self, metric: Metric, tag: str | None) -> MetricChange | None:
+        """Return how a mean moved; None where there is nothing to compare."""
+        if self.comparison is None or metric.kind == "latency":
+            return None
+        change = self.comparison.change(metric, tag)
+        return change if change.n else None
 
     def _cut(self, metric: Metric) -> int | None:
         """Return the depth at which rankings are cut for the comparison, where the metric looks deeper into today's."""
@@ -315,11 +313,15 @@ class ItemResult:
         judged = query if stored is None else stored.now.golden.queries[query.id]
         if as_stored and judged.judgments != query.judgments:
             comparison, status, query = stored, "judged as it was stored", judged
-        paired = comparison is not None and comparison.has(query.id)
         shown = [metric for metric in evaluation.metrics if metric.kind != "latency"]
-        failed = bool(evaluation.errors)
-        # Both rankings are cut at one depth: what is below the baseline's depth has not moved.
-        now = comparison.now if comparison is not None and paired and not failed else evaluation
+        now, before = evaluation, None
+        if comparison is not None and comparison.has(query.id):
+            # Both rankings are cut at one depth: what is below the baseline's depth has not moved.
+            now, before = comparison.now, comparison.baseline
+
+        def scores(side: Evaluation | None) -> dict[str, float | None]:
+            return {} if side is None or side.errors else {m.name: side.score(m, query.id) for m in shown}
+
         return QueryReport(
             query_id=query.id,
             text=query.text,
@@ -327,13 +329,9 @@ class ItemResult:
             judgments=dict(query.judgments),
             forbidden=list(query.forbidden),
             now=list(_typical_ranking(now, query)),
-            before=list(_typical_ranking(comparison.baseline, query))
-            if comparison is not None and paired
-            else None,
-            scores={} if failed else {m.name: now.score(m, query.id) for m in shown},
-            scores_before={m.name: comparison.baseline.score(m, query.id) for m in shown}
-            if comparison is not None and paired and not failed
-            else {},
+            before=None if before is None else list(_typical_ranking(before, query)),
+            scores=scores(now),
+            scores_before=scores(before),
             error=evaluation.errors.get(query.id),
             status=status,
             took=max(evaluation.retrieved.latencies.get(query.id, ()), default=None)

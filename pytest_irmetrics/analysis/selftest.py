@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.degradations import degradations
+from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import Comparison
-from pytest_irmetrics.evaluation import Evaluation, EvaluationError, read_metrics
+from pytest_irmetrics.evaluation import EvaluationError, read_metrics
 from pytest_irmetrics.gates import Against, decide
 from pytest_irmetrics.metrics import parse_metric
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Degradation, Note
@@ -22,35 +23,27 @@ if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.analysis.degradations import DegradedRankings
+    from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates import Verdict
-    from pytest_irmetrics.metrics import Metric
 
 
-class Selftest(NamedTuple):
-    """The result of the self-test of one test item."""
-
-    intact: Evaluation
-    """The stored run, over the queries whose id, text and params are as they were stored."""
-    gates: Gates
-    """The gates but those on latency, which a stored run does not have, and ``min_gain``, which no run has over itself."""
-    verdicts: tuple[Verdict, ...]
-    """The verdicts on the intact run; a gate that fails here catches nothing."""
-    degradations: tuple[Degradation, ...]
-    notes: tuple[Note, ...]
-    """Which run was degraded, which queries were left out, and which gates would catch what none caught."""
-
-
-def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> Selftest:
+def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemResult:
     """Degrade a stored run in every way that applies to it, and decide the gates each time.
 
     ``baseline`` is the stored run, evaluated under today's golden set, and ``against`` how messages on the intact run call
-    it. A degradation that lowers no score is left out. Raises EvaluationError where a user's own metric raises on a
-    degraded ranking.
+    it. Returns the result of the intact run, over the queries whose id, text and params are as they were stored; without
+    the gates on latency, which a stored run does not have, and ``min_gain``, which no run has over itself. A gate that
+    fails there catches nothing, and a degradation that lowers no score is left out. Raises EvaluationError where a user's
+    own metric raises on a degraded ranking.
     """
     gates = Gates(gate for gate in gates if gate.metric.kind != "latency" and gate.word != "min_gain")
     itself = Comparison(baseline, baseline)
     verdicts = decide(itself.now, gates, comparison=itself, against=against)
     failing = {verdict.key for verdict in verdicts if verdict.failed}
+    reported = [metric for metric in itself.now.metrics if metric.kind != "latency"]
+    # Recall and NDCG show what is lost, whatever metrics are reported.
+    cut = "" if itself.depth is None else f"@{itself.depth}"
+    metrics = dict.fromkeys([*reported, *read_metrics([f"recall{cut}", f"ndcg{cut}"])])
     tried: list[Degradation] = []
     advice: dict[tuple[str, str], str] = {}
     """What to advise, once for each kind of degradation and metric."""
@@ -58,14 +51,14 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> Selfte
         try:
             comparison = Comparison(_degrade(itself.now, degraded), itself.now)
             decided = decide(comparison.full, gates, comparison=comparison, against=Against(OWN_BASELINE))
-            caught = [verdict for verdict in decided if verdict.failed and verdict.key not in failing]
-            deltas = _deltas(comparison, comparison.now.metrics)
-            in_full_depth = {} if caught else _full_depth_deltas(comparison)
+            changes = {metric: comparison.change(metric) for metric in metrics}
         except EvaluationError as error:
             raise EvaluationError(f"--ir-selftest, {degraded.name}: {error}") from error
-        fell = any(delta < -TOLERANCE for delta in (*deltas.values(), *in_full_depth.values()))
-        if not (caught or fell) and degraded.lowers_scores:
+        caught = [verdict for verdict in decided if verdict.failed and verdict.key not in failing]
+        moved = {metric.name: change.delta for metric, change in changes.items() if change.n}
+        if degraded.lowers_scores and not caught and min(moved.values(), default=0.0) >= -TOLERANCE:
             continue
+        deltas = {metric.name: moved[metric.name] for metric in reported if metric.name in moved}
         gated = [metric.name for metric, tag in gates.slices if tag is None and metric.name in deltas]
         named = _labels(caught)
         tried.append(
@@ -73,23 +66,16 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> Selfte
                 degraded.name, degraded.what, len(degraded.rankings), deltas, gated, named, degraded.tag
             )
         )
-        if not caught:
-            measured = {
-                name: deltas.get(name, in_full_depth.get(name, 0.0))
-                for name in (*gated, *deltas, *in_full_depth)
-            }
-            metric = _fell_most(degraded, measured, comparison, gates)
-            if metric is not None:
-                tag = json.dumps(degraded.tag, ensure_ascii=False)
-                text = degraded.advice.format(name=degraded.name, metric=metric, tag=tag)
-                advice.setdefault((degraded.advice, metric), text)
-    notes = [*_on_the_run(itself, against.name), *advice.values()]
-    if failing:
-        notes.insert(
-            0,
-            f"{against.name.capitalize()}, intact, fails its own gates; what fails here is not counted as catching anything.",
-        )
-    return Selftest(itself.now, gates, verdicts, tuple(tried), tuple(Note("normal", text) for text in notes))
+        ordered = {name: moved[name] for name in (*gated, *moved)}
+        metric = None if caught else _fell_most(degraded, ordered, comparison, gates)
+        if metric is not None:
+            tag = json.dumps(degraded.tag, ensure_ascii=False)
+            text = degraded.advice.format(name=degraded.name, metric=metric, tag=tag)
+            advice.setdefault((degraded.advice, metric), text)
+    fails = f"{against.name.capitalize()}, intact, fails its own gates; what fails here is not counted as catching anything."
+    texts = [*([fails] if failing else []), *_on_the_run(itself, against.name), *advice.values()]
+    notes = [Note("normal", text) for text in texts]
+    return ItemResult(itself.now, gates, verdicts, against=against.name, notes=notes, degradations=tried)
 
 
 def _degrade(intact: Evaluation, degraded: DegradedRankings) -> Evaluation:
@@ -99,19 +85,6 @@ def _degrade(intact: Evaluation, degraded: DegradedRankings) -> Evaluation:
         answers[query_id] = replace(answers[query_id], rankings=tuple(map(tuple, rankings)))
     run = Run.of(answers, Header(intact.run.depth))
     return replace(intact, retrieved=replace(intact.retrieved, run=run))
-
-
-def _deltas(comparison: Comparison, metrics: Sequence[Metric]) -> dict[str, float]:
-    """Return how far each mean over the whole golden set moved."""
-    changes = {metric.name: comparison.change(metric) for metric in metrics if metric.kind != "latency"}
-    return {name: change.delta for name, change in changes.items() if change.n}
-
-
-def _full_depth_deltas(comparison: Comparison) -> dict[str, float]:
-    """Return how far recall and NDCG moved over the rankings in full depth, whatever metrics are reported."""
-    depth = comparison.depth
-    names = [name if depth is None else f"{name}@{depth}" for name in ("recall", "ndcg")]
-    return _deltas(comparison, read_metrics(names))
 
 
 def _fell_most(

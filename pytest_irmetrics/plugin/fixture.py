@@ -237,11 +237,8 @@ class IRMetrics:
         item = self._item
         unasked = item.evaluation(golden, item.metrics(golden), Retrieved(stored.run))
         baseline = unasked.of_run(stored.run)
-        tested = run_selftest(baseline, item.gates(golden, regression=True), stored.against)
-        name, notes = stored.against.name, [*self._notes, *tested.notes]
-        result = ItemResult(
-            tested.intact, tested.gates, tested.verdicts, against=name, notes=notes, selftest=tested
-        )
+        result = run_selftest(baseline, item.gates(golden, regression=True), stored.against)
+        result.notes[:0] = self._notes
         return self._conclude(result)
 
     def _conclude(self, result: ItemResult, file: str = "") -> Evaluation:
@@ -252,7 +249,7 @@ class IRMetrics:
         item, now = self._item, result.evaluation
         # Here and not when the test is through, where a metric of the user's that raises would end pytest itself.
         report = item_report(item, result, file)
-        if not now.errors and result.selftest is None:  # the report is made: a hook changes nothing in it
+        if not now.errors and result.degradations is None:  # the report is made: a hook changes nothing in it
             item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=now)
         # Not before what the user's own hooks, fixtures and metrics may raise: the test has not passed then.
         if result.checked or result.failed or self._report is None:
