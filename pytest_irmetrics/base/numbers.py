@@ -105,14 +105,3 @@ def signed_text(delta: float | None, *against: float | None, digits: int = 4) ->
 def interval_ends_text(interval: tuple[float, float]) -> str:
     """Return the ends of an interval of a difference: `−0.045 to −0.008`."""
     return " to ".join(signed_text(end, digits=3) for end in interval)
-
-
-def p_value_text(p: float, *against: float, equal: str = "", less: str = "<") -> str:
-    """Return a p-value with two or three decimals, or more beside a level that it would else print like.
-
-    ``equal`` stands before it, or ``less`` before 0.001, or before a level below that, where it is less than all of these.
-    """
-    smallest = min((0.001, *against))
-    if p < smallest:
-        return f"{less}{smallest:g}"
-    return f"{equal}{score_text(p, *against, digits=3 if p < 0.01 else 2)}"

@@ -11,7 +11,6 @@ from pytest_irmetrics.base.numbers import (
     LATENCY_DIGITS,
     TOLERANCE,
     interval_ends_text,
-    p_value_text,
     score_text,
     signed_text,
 )
@@ -308,8 +307,11 @@ def _counts(change: MetricChange) -> str:
 
 
 def _p_value(p: float, *against: float, sign: str = " = ") -> str:
-    """Print a p with its sign, `p = 0.02`; see `p_value_text`."""
-    return p_value_text(p, *against, equal=f"p{sign}", less="p < ")
+    """Print a p with its sign, `p = 0.02`, and two or three decimals, or more beside a level that it would else print like."""
+    smallest = min((0.001, *against))
+    if p < smallest:
+        return f"p < {smallest:g}"
+    return f"p{sign}{score_text(p, *against, digits=3 if p < 0.01 else 2)}"
 
 
 def regression_details(
