@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.files import without_gz
-from pytest_irmetrics.base.numbers import as_whole_number, read_number
+from pytest_irmetrics.base.numbers import read_number
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Wrong, raise_any
 from pytest_irmetrics.golden.files import lines_in, read_text
@@ -268,7 +268,7 @@ def _judgment_rows(golden: GoldenSet) -> list[list[str]]:
         for doc_id, grade in query.judgments.items():
             record = {"id": str(own.get("id", "")), "query": query.text or "", "docid": doc_id, **about}
             record = {name: guard_formula(cell) for name, cell in record.items()}
-            records.append(record | {"rating": repr(as_whole_number(grade))})
+            records.append(record | {"rating": repr(grade)})
             about = {}
     columns = ["id", "query", "docid", "rating", "tags", "weight", *(name for one in records for name in one)]
     header = [name for name in dict.fromkeys(columns) if any(record.get(name) for record in records)]

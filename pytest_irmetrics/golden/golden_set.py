@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.ids import as_id
-from pytest_irmetrics.base.numbers import MAX_GRADE, finite
+from pytest_irmetrics.base.numbers import MAX_GRADE, as_whole_number, finite
 from pytest_irmetrics.base.wording import cut, plural, quote
 from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Wrong, format_place, raise_any
 from pytest_irmetrics.golden.files import lines_of
@@ -205,7 +205,7 @@ def _pairs(given: object, what: str, of: str, shape: str) -> Iterator[tuple[str,
 def _grade(value: object) -> Grade | None:
     """Return a grade as Python's own number, None for what is none."""
     grade = finite(value)
-    return grade if grade is not None and grade <= MAX_GRADE else None
+    return as_whole_number(grade) if grade is not None and grade <= MAX_GRADE else None
 
 
 def _shown(value: object) -> str:

@@ -65,7 +65,7 @@ class Query:
     text: str | None
     """What to search for; None where only ids are known, so that only a stored run can be evaluated."""
     judgments: Mapping[str, Grade]
-    """Grade by document, with those that were judged not relevant (0); by its `key` where a passage was judged."""
+    """Grade by document, with those that were judged not relevant (0); by its `key` where a passage was judged. A whole grade is an int."""
     forbidden: tuple[str, ...] = ()
     """Documents that the answer must not contain."""
     tags: tuple[str, ...] = ()
@@ -111,11 +111,9 @@ def query_as_dict(query: Query, *, short: bool = False) -> dict[str, object]:
     With `short`, as people write it: no id that is its text, and limits and judgments in brief.
     """
     keys = {passage.key for passage in query.passages}
-    grades = {
-        doc_id: as_whole_number(grade) for doc_id, grade in query.judgments.items() if doc_id not in keys
-    }
-    passages = [{**passage._asdict(), "grade": as_whole_number(passage.grade)} for passage in query.passages]
-    in_list = passages or (short and all(type(grade) is int and grade == 1 for grade in grades.values()))
+    grades = {doc_id: grade for doc_id, grade in query.judgments.items() if doc_id not in keys}
+    passages = [passage._asdict() for passage in query.passages]
+    in_list = passages or (short and all(grade == 1 for grade in grades.values()))
     record: dict[str, object] = {
         "id": query.id,
         "query": query.text,

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.files import without_gz
-from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.golden.formats import OPTIONAL
 from pytest_irmetrics.golden.golden_set import GoldenSet
@@ -92,7 +91,7 @@ def _names(ids: Sequence[str]) -> str:
 def judgments_of(golden: GoldenSet) -> list[list[str]]:
     """Return query id, document id and grade of each judgment."""
     return [
-        [query.id, doc, repr(as_whole_number(grade))]
+        [query.id, doc, repr(grade)]
         for query in golden.queries.values()
         for doc, grade in query.judgments.items()
     ]
