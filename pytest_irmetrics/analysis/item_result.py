@@ -296,16 +296,11 @@ class ItemResult:
         if everything:
             ids = dict.fromkeys(query_id for query_id in known if only is None or query_id in only)
         found = [self._query_report(known[query_id], as_stored=query_id in stored) for query_id in ids]
-        changes = () if only is None or self.comparison is None else self.comparison.label_changes
-        relabelled = {change.query_id for change in changes} - stored
-        return [
-            *found,
-            *(
-                self._query_report(known[query_id], as_stored=True)
-                for query_id in ids
-                if query_id in relabelled
-            ),
-        ]
+        if only is not None and self.comparison is not None:
+            relabelled = [was for was in self.comparison.relabelled.values() if was.id in ids.keys() - stored]
+            also = [known[was.id] for was in relabelled if was.judgments != known[was.id].judgments]
+            found += [self._query_report(query, as_stored=True) for query in also]
+        return found
 
     def _query_report(self, query: Query, *, as_stored: bool) -> QueryReport:
         evaluation, comparison, status = self.evaluation, self.comparison, _status(query)

@@ -4,13 +4,12 @@ from pytest_irmetrics.comparison.comparison import Comparison, Move, compare, mo
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED, MetricChange
 from pytest_irmetrics.comparison.run_noise import RunNoise
 from pytest_irmetrics.comparison.slices import SliceFall, joint_intervals, main_slice, slices_that_fell
-from pytest_irmetrics.comparison.stored_runs import JudgedSince, LabelChange, LabelPart
+from pytest_irmetrics.comparison.stored_runs import JudgedSince, LabelPart
 
 __all__ = [
     "MIN_CHANGED",
     "Comparison",
     "JudgedSince",
-    "LabelChange",
     "LabelPart",
     "MetricChange",
     "Move",

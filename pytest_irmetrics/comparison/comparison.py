@@ -13,7 +13,6 @@ from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
 from pytest_irmetrics.comparison.run_noise import measure_run_noise
 from pytest_irmetrics.comparison.stored_runs import (
-    LabelChange,
     count_judged_since,
     has_other_labels,
     is_in_the_words_of,
@@ -198,19 +197,11 @@ class Comparison:
         return [(was, self.now.golden.queries[query_id]) for query_id, was in self.relabelled.items()]
 
     @cached_property
-    def label_changes(self) -> tuple[LabelChange, ...]:
-        """The judgments of paired queries that changed since the baseline was stored, by query and document id."""
-        return tuple(
-            LabelChange(now.id, doc_id, was.judgments.get(doc_id), now.judgments.get(doc_id))
-            for was, now in self._edited
-            for doc_id in sorted({*was.judgments, *now.judgments})
-            if was.judgments.get(doc_id) != now.judgments.get(doc_id)
-        )
-
-    @cached_property
     def judged_since(self) -> JudgedSince:
         """How many documents that one run alone returns are judged today, and were not when the baseline was stored."""
-        new = {(change.query_id, change.doc_id) for change in self.label_changes if change.before is None}
+        new = {
+            (now.id, doc) for was, now in self._edited for doc in now.judgments.keys() - was.judgments.keys()
+        }
         return count_judged_since(self.now, self.baseline, new)
 
     @cached_property
@@ -226,7 +217,7 @@ class Comparison:
         """
         edited = self._edited
         changed: dict[LabelPart, bool] = {
-            "judgments": bool(self.label_changes),
+            "judgments": any(was.judgments != now.judgments for was, now in edited),
             "relevance level": self.stored_level != self.now.golden.relevance_level,
             "weights": any(was.weight != now.weight for was, now in edited),
             "tags": tag is not None and any((tag in was.tags) != (tag in now.tags) for was, now in edited),

@@ -164,15 +164,6 @@ def _means_of(run: Run, metrics: Iterable[Metric]) -> dict[Metric, float]:
 # Labels.
 
 
-class LabelChange(NamedTuple):
-    """A judgment that changed since the baseline was stored; a grade of None says that there is, or was, none."""
-
-    query_id: str
-    doc_id: str
-    before: Grade | None
-    after: Grade | None
-
-
 def has_other_labels(query: Query, answer: Answer) -> bool:
     """Whether an answer was stored with other judgments, another weight or other tags than the query has today."""
     if answer.weight not in (None, query.weight):

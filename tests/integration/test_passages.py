@@ -87,7 +87,7 @@ def test_other_chunks_compare_with_the_baseline_as_any_change_does(golden):
         with closing(Handbooks(size, 35, broken)) as engine:
             sides.append(evaluate(golden, engine.search, metrics))
     before, larger, broken = (compare(side, sides[0]) for side in sides)
-    assert (before["ndcg@10"].delta, larger.label_changes) == (0, ())
+    assert (before["ndcg@10"].delta, larger.relabelled) == (0, {})
     assert abs(larger["ndcg@10"].delta) < 0.05
     assert broken["ndcg@10"].delta < -0.25
     assert broken["ndcg@10"].p_value < 0.001

@@ -281,13 +281,9 @@ def test_labels_that_changed_are_named(edit, parts):
     assert (comparison.under_stored_labels is None) == (not parts and "b" not in edit)
 
 
-def test_changes_of_judgments_come_by_query_and_document():
+def test_queries_whose_judgments_changed_are_those_of_the_baseline():
     comparison = relabelled({"b": {"z": 2, "d": 1, "e": 0}, "a": {"d": 1, "x": 1}})
-    assert [tuple(change) for change in comparison.label_changes] == [
-        ("a", "x", 0, 1),
-        ("b", "e", None, 0),
-        ("b", "z", None, 2),
-    ]
+    assert {i: query.judgments for i, query in comparison.relabelled.items()} == {i: THEN[i] for i in "ab"}
     assert comparison.under_stored_labels["mrr"].baseline == 0.5
 
 
