@@ -127,8 +127,6 @@ class _Step(NamedTuple):
     """The golden set before it."""
     edit: Edit | None = None
     """None where the item was skipped."""
-    where: str = ""
-    """The judgment that was written, and its place."""
 
 
 @dataclass
@@ -211,10 +209,9 @@ class Session:
         if not edit.new:
             _print(f"  {judgment.key}: is judged so already.")
             return
-        where = f"{edit.golden.where_judged(judgment.query_id, judgment.key)}: {judgment.query_id}: {judgment.key} {grade:g}"
-        self.steps.append(_Step(self.golden, edit, where))
+        self.steps.append(_Step(self.golden, edit))
         self.golden = edit.golden
-        _print(where)
+        _print(*edit.places())
 
     def _ask_passage(self, text: str) -> str | None:
         """Ask for the words of a document that are judged; None to ask for the grade again."""
@@ -239,9 +236,9 @@ class Session:
             try:
                 step.edit.undo()
             except (IRMetricsError, OSError) as error:
-                _print(f"  {error} Take it out by hand: {step.where}")
+                _print(f"  {error} Take it out by hand: {step.edit.places()[0]}")
                 return
-            _print(f"taken out: {step.where}")
+            _print(f"taken out: {step.edit.places()[0]}")
         self.golden = self.steps.pop().golden
 
     def _print_item(self, item: Unjudged) -> None:

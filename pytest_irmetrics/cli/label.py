@@ -131,9 +131,8 @@ def _append(
     if options.file == shared.STANDARD:
         inputs.write_file(shared.STANDARD, edit.after)
     if not options.quiet:
-        for one in edit.new:
-            where = edit.golden.where_judged(one.query_id, one.key)
-            shared.print_about(options.file, f"{where}: {one.query_id}: {one.key} {one.grade:g}")
+        for place in edit.places():
+            shared.print_about(options.file, place)
         known = len(given) - len(edit.new)
         also = f", {known} there already" if known else "" if given else ": no row has a rating"
         shared.print_about(

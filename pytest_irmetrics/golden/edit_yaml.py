@@ -63,6 +63,13 @@ class Edit(NamedTuple):
     new: Sequence[Judgment]
     """Those that it lacked."""
 
+    def places(self) -> list[str]:
+        """Return the new judgments with their places: ``golden/faq.yaml:5: refund: doc-8 1``."""
+        return [
+            f"{self.golden.where_judged(one.query_id, one.key)}: {one.query_id}: {one.key} {one.grade:g}"
+            for one in self.new
+        ]
+
     def undo(self) -> None:
         """Write the file as it was before. Raises WriteError, also where somebody else has changed it since."""
         with lock_file(self.path):
