@@ -49,11 +49,11 @@ _FORMULA = re.compile(r"\s*[-=+@\t\r](?!(?<=-)[0-9]+(?:\.[0-9]+)?\Z)", re.DOTALL
 
 
 def guard_formula(cell: str) -> str:
-    """Return a cell with a space before it if a spreadsheet would take it for a formula; `unguard_formula` removes it."""
+    """Return a cell with a space before it if a spreadsheet would take it for a formula; reading removes it."""
     return f" {cell}" if _FORMULA.match(cell) else cell
 
 
-def unguard_formula(cell: str) -> str:
+def _unguard_formula(cell: str) -> str:
     """Return a cell without the space that `guard_formula` put before it."""
     return cell[1:] if cell[:1] == " " and _FORMULA.match(cell) else cell
 
@@ -79,16 +79,12 @@ def read(path: Path, shown: str, _custom: Collection[str]) -> GoldenSet:
 
 
 def table_rows(
-    text: str,
-    problems: Problems,
-    delimiter: str | None = None,
-    *,
-    also: Collection[str] = (),
-    guarded: bool = True,
+    text: str, problems: Problems, delimiter: str | None = None, also: Collection[str] = ()
 ) -> Iterator[Row]:
     """Yield the rows of a table; what is wrong is reported. Raises GoldenSetError for a header that is none.
 
-    In a `guarded` table, a space may stand before a formula. `also` are columns that are read too; any others are then ignored.
+    Any delimiter of a spreadsheet is read, unless one is given. `also` are columns that are read too; all others are then
+    ignored.
     """
     delimiter = delimiter or max(",;\t", key=text.partition("\n")[0].count)
     rows = partial(csv.reader, delimiter=delimiter, strict=True)
@@ -96,9 +92,8 @@ def table_rows(
     try:
         reader = rows(io.StringIO(text, newline=""))
         header = next(reader, [])
-        if any(
-            cell[:1] == " " for cell in header[1:]
-        ):  # a blank after a comma, which the rows will have, too
+        # A blank after a comma, which the rows will have, too.
+        if any(cell[:1] == " " for cell in header[1:]):
             reader = rows(io.StringIO(text, newline=""), skipinitialspace=True)
             header = next(reader)
         columns = _read_header(header, problems, also)
@@ -106,7 +101,7 @@ def table_rows(
         for cells in reader:
             line, begins = reader.line_num, line + 1
             if any(map(str.strip, cells)):
-                row = problems.attempt(_read_row, begins, cells, columns, guarded=guarded)
+                row = problems.attempt(_read_row, begins, cells, columns)
                 if row is not None:
                     yield row
     except csv.Error as error:
@@ -152,14 +147,14 @@ def _unknown_column(name: str, names: Sequence[str]) -> str:
     return f"{quote(name)} is no column of a golden set. {advice}"
 
 
-def _read_row(line: int, cells: Sequence[str], columns: Sequence[str], *, guarded: bool) -> Row:
+def _read_row(line: int, cells: Sequence[str], columns: Sequence[str]) -> Row:
     """Return a row of the columns that are read. Raises Wrong."""
     unrated = len(cells) == 1 and columns[0] == "query"  # as Quepid writes a query without ratings
     if any(cells[len(columns) :]) or (len(cells) < len(columns) and not unrated):
         here = f"This row has {plural(len(cells), 'cell')}, and the header has {len(columns)}"
         raise Wrong((line, 1), f"{here}. Put a text that contains the delimiter in double quotes.")
     given = [(column, cell) for column, cell in zip(columns, cells, strict=False) if column and cell]
-    row = {column: unguard_formula(cell) if guarded else cell for column, cell in given}
+    row = {column: _unguard_formula(cell) for column, cell in given}
     if row.pop(_QUEPID_RATER, None):
         row["rating"] = _median([cell.strip() for column, cell in given if column == _QUEPID_RATER])
     if row.get("query", "").isspace():
@@ -201,7 +196,7 @@ def _read_split(path: Path, shown: str, named_by: Path, name: str) -> GoldenSet:
     queries = path.absolute().parent.parent / "queries.jsonl"
     texts_in = os.path.normpath(Path(shown).parent / ".." / "queries.jsonl").replace(os.sep, "/")
     problems, in_queries = Problems(shown), Problems(texts_in)
-    rows = list(table_rows(read_text(path, shown), problems, "\t", guarded=False))
+    rows = list(table_rows(read_text(path, shown), problems, "\t"))
     if not os.path.lexists(queries):
         advice = "Add it; or name the columns id, docid and rating, if there are no texts."
         message = f"These are judgments of a BEIR folder, and {texts_in}, which has its texts, is not there. {advice}"

@@ -183,13 +183,13 @@ def beir(**splits: str) -> None:
 def test_a_beir_folder():
     beir(
         dev="q0\tx\t1\n",
-        test='q1\tMED-10\t1\nq1\t"MED ""11"""\t2.0\nq2\tx\t\n7\t =x\t0\n',
+        test='q1\tMED-10\t1\nq1\t"MED ""11"""\t2.0\nq2\tx\t\n7\t=x\t0\n',
         train="q2\tx\t1\n",
     )
     golden = GoldenSet.load("data/nf.v2/")
     assert content(golden) == {
         "q1": {"text": "text of 1", "judgments": {"MED-10": 1, 'MED "11"': 2}},
-        "7": {"text": "seven", "judgments": {" =x": 0}},
+        "7": {"text": "seven", "judgments": {"=x": 0}},
     }
     assert (golden.name, str(golden.path), golden.where("7")) == (
         "nf.v2",
