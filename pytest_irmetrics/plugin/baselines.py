@@ -44,15 +44,15 @@ class StoredRun(NamedTuple):
     """What messages call it."""
 
 
-def read_stored_run(item: GatedItem, golden: GoldenSet, against: Any, notes: list[Note]) -> StoredRun | None:
+def read_stored_run(item: GatedItem, golden: GoldenSet, against: Any) -> StoredRun | None:
     """Read the stored run that a test item is compared with; None where it is compared with none.
 
     `against` is what `check` was given: also None is returned for a retriever that can be compared with.
-    `notes` gets what is wrong with a baseline that an updating run replaces. Raises RunError, also where the
+    The item's notes get what is wrong with a baseline that an updating run replaces. Raises RunError, also where the
     baseline to gate on is missing, and RetrievalError for what cannot be compared with.
     """
     if against is None:
-        return _read_own_baseline(item, notes)
+        return _read_own_baseline(item)
     if isinstance(against, Run):
         name, file, run = "the other run", "", against
     elif isinstance(against, (str, os.PathLike)):
@@ -76,7 +76,7 @@ def read_stored_run(item: GatedItem, golden: GoldenSet, against: Any, notes: lis
     return StoredRun(run, Against(name, file))
 
 
-def _read_own_baseline(item: GatedItem, notes: list[Note]) -> StoredRun | None:
+def _read_own_baseline(item: GatedItem) -> StoredRun | None:
     """Read a test's stored baseline; None where the run neither gates on it nor keeps anything of it."""
     settings = item.settings
     if not (settings.gates or settings.update):
@@ -105,7 +105,7 @@ def _read_own_baseline(item: GatedItem, notes: list[Note]) -> StoredRun | None:
         if not replacing_all:
             raise
         said = "Nothing was compared with the baseline that is there, and only a pass replaces it."
-        notes.append(Note("normal", f"{said} {error}"))
+        item.notes.append(Note("normal", f"{said} {error}"))
         return None
 
 

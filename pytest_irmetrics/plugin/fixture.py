@@ -20,7 +20,7 @@ from pytest_irmetrics.gates.wording import RETURN_KNOWN_IDS
 from pytest_irmetrics.plugin.baselines import StoredRun, read_stored_run, run_of_other
 from pytest_irmetrics.plugin.item_report import add_notes, item_report
 from pytest_irmetrics.plugin.marks import MarkError
-from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport, Note
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport
 from pytest_irmetrics.reports.texts import row_name
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
 from pytest_irmetrics.thresholds import Gates
@@ -83,7 +83,6 @@ class IRMetrics:
 
     def __init__(self, item: GatedItem) -> None:
         self._item = item
-        self._notes: list[Note] = []
         self._report: ItemReport | None = None
         self._state: _State = "not called"
         self._failure: str | None = None
@@ -151,7 +150,7 @@ class IRMetrics:
         try:
             golden = item.golden_set(golden)
             item.queries(golden)  # skips the test that has none of --ir-query
-            stored = read_stored_run(item, golden, against, self._notes)
+            stored = read_stored_run(item, golden, against)
             if settings.selftest:
                 return self._selftest(golden, stored)
             if settings.since and against is None and not settings.only_queries:
@@ -216,7 +215,7 @@ class IRMetrics:
             verdicts,
             comparison,
             against=against.name or None,
-            notes=self._notes,
+            notes=item.notes,
             corpus=None if item.fixtures.corpus is None else Corpus(item.fixtures.corpus),
         )
         if then is not None and not now.errors:
@@ -238,7 +237,7 @@ class IRMetrics:
         unasked = item.evaluation(golden, item.metrics(golden), Retrieved(stored.run))
         baseline = unasked.of_run(stored.run)
         result = run_selftest(baseline, item.gates(golden, regression=True), stored.against)
-        result.notes[:0] = self._notes
+        result.notes[:0] = item.notes
         return self._conclude(result)
 
     def _conclude(self, result: ItemResult, file: str = "") -> Evaluation:

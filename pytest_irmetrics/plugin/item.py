@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.plugin.config import RunConfig
     from pytest_irmetrics.plugin.session import GatingSession
+    from pytest_irmetrics.reports.item_report import Note
     from pytest_irmetrics.retrieval import Retrieved
     from pytest_irmetrics.run import Run
     from pytest_irmetrics.thresholds import Gate
@@ -74,6 +75,8 @@ class GatedItem:
         """How often `-v` was given."""
         self.returned_titles: dict[str, str] = {}
         """Id → the title of the document that came back."""
+        self.notes: list[Note] = []
+        """What its report is to say besides the verdicts."""
         self.baseline_read: str | None = None
         """In an updating run, the digest of the stored baseline as it was read."""
 

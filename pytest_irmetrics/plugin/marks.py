@@ -45,9 +45,8 @@ class MarkError(IRMetricsError, ValueError):
 
 def name_in_file(node: pytest.Item) -> str:
     """Return ``Class.test_name[ids]``, what identifies a test within its file."""
-    return node.location[
-        2
-    ]  # not of its id, to which pytest-xdist's loadgroup adds a group by which pytest finds no test
+    # Not of its id, to which pytest-xdist's loadgroup adds a group by which pytest finds no test.
+    return node.location[2]
 
 
 def unknown_query(wanted: str, known: Iterable[GoldenSet]) -> str:
@@ -69,14 +68,14 @@ def golden_parameters(marks: Sequence[pytest.Mark], folder: Path) -> dict[str, G
     found: dict[str, list[GoldenParameter]] = defaultdict(list)
     for mark in marks:
         try:
-            patterns, depth, duplicates = _golden_arguments(mark)
+            patterns, parameter = _golden_arguments(mark)
         except MarkError as error:
             found["ir_golden"].append(GoldenParameter(None, problem=str(error)))
             continue
         for pattern in patterns:
             paths = _expand(folder, pattern)
             for path, item_id in paths:
-                found[item_id].append(GoldenParameter(path, depth=depth, duplicates=duplicates))
+                found[item_id].append(parameter._replace(path=path))
             if not paths:
                 where = "" if os.path.isabs(pattern) else f" in {folder.name}/"  # noqa: PTH117 - a pattern is no path
                 problem, advice = "matches no file", "Mend the pattern, or add the golden set"
@@ -90,7 +89,8 @@ def golden_parameters(marks: Sequence[pytest.Mark], folder: Path) -> dict[str, G
     return {item_id: _parameter_of(item_id, same, siblings, folder) for item_id, same in found.items()}
 
 
-def _golden_arguments(mark: pytest.Mark) -> tuple[tuple[str, ...], int | None, str | None]:
+def _golden_arguments(mark: pytest.Mark) -> tuple[list[str], GoldenParameter]:
+    """Return the patterns of a mark, and a parameter that has all that it sets but the path. Raises MarkError."""
     unknown = [name for name in mark.kwargs if name not in ("depth", "duplicates")]
     if unknown:
         raise MarkError(f"ir_golden has no argument {unknown[0]!r}; it has depth and duplicates.")
@@ -98,16 +98,10 @@ def _golden_arguments(mark: pytest.Mark) -> tuple[tuple[str, ...], int | None, s
         raise MarkError('ir_golden needs a path or pattern: ir_golden("golden/*.yaml").')
     given = {name: value for name, value in mark.kwargs.items() if value is not None}
     try:
-        read = {
-            name: SETTINGS[f"ir_{name}"][1](f"ir_golden({name}=…)", value) for name, value in given.items()
-        }
+        read = {key: SETTINGS[f"ir_{key}"][1](f"ir_golden({key}=…)", value) for key, value in given.items()}
     except pytest.UsageError as error:
         raise MarkError(str(error)) from None
-    return (
-        tuple(os.fspath(path).replace(os.sep, "/") for path in mark.args),
-        read.get("depth"),
-        read.get("duplicates"),
-    )
+    return [os.fspath(path).replace(os.sep, "/") for path in mark.args], GoldenParameter(None, **read)
 
 
 def _fixed_folder(pattern: str) -> str:
