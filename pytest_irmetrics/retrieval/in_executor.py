@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.retrieval.calls import Call, RetrievalOptions
 
-    _Inbox = queue.SimpleQueue[Callable[[], None] | None]
-
 __tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 
 MAX_QUEUED = 256
@@ -112,42 +110,38 @@ class DaemonThreads(Executor):
     """
 
     def __init__(self) -> None:
-        self._idle: list[_Inbox] = []
-        self._all: list[_Inbox] = []
+        self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
+        self._idle = threading.Semaphore(0)
+        self._threads = 0
 
     def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
         """Call `fn` in a thread that idles, or in a new one."""
         future: Future[Any] = Future()
         context = contextvars.copy_context()
-        inbox = self._idle.pop() if self._idle else self._start_thread()
 
         def job() -> None:
             try:
                 result = context.run(fn, *args, **kwargs)
             except BaseException as error:  # noqa: BLE001 - pytest.skip and the like are raised where it is awaited
-                self._idle.append(inbox)
+                self._idle.release()
                 future.set_exception(error)
             else:
-                self._idle.append(inbox)
+                self._idle.release()
                 future.set_result(result)
 
+        if not self._idle.acquire(blocking=False):
+            threading.Thread(target=self._work, name="irmetrics", daemon=True).start()
+            self._threads += 1
         future.set_running_or_notify_cancel()
-        inbox.put(job)
+        self._jobs.put(job)
         return future
 
-    def _start_thread(self) -> _Inbox:
-        inbox: _Inbox = queue.SimpleQueue()
-        threading.Thread(target=_run_jobs, args=(inbox,), name="irmetrics", daemon=True).start()
-        self._all.append(inbox)
-        return inbox
+    def _work(self) -> None:
+        while (job := self._jobs.get()) is not None:
+            job()
+            del job  # or its answer would be kept until the next one
 
     def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002 - Executor's signature
         """Let the threads end: those that idle now, those that hang if they ever come back."""
-        for inbox in self._all:
-            inbox.put(None)
-
-
-def _run_jobs(inbox: _Inbox) -> None:
-    while (job := inbox.get()) is not None:
-        job()
-        del job  # or its answer would be kept until the next one
+        for _ in range(self._threads):
+            self._jobs.put(None)

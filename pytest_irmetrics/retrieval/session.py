@@ -119,7 +119,7 @@ class Session:
         repeat, repeats = reply.call.repeat, self.options.repeat
         for query_id, outcome in zip(reply.call.query_ids, reply.outcomes, strict=True):
             if isinstance(outcome, str):
-                when = f"the {_ordinal(repeat + 1)} of {repeats} times: " if repeats > 1 else ""
+                when = f"time {repeat + 1} of {repeats}: " if repeats > 1 else ""
                 self._errors.setdefault(query_id, when + outcome)
                 continue
             self._rankings[query_id][repeat] = outcome
@@ -164,11 +164,6 @@ class Session:
             return "The first five failed in a row, and the others were not asked."
         others = "the other query was" if unanswered == 1 else f"the other {unanswered} were"
         return f"With -x the first error ends it: {others} not asked, or cancelled."
-
-
-def _ordinal(number: int) -> str:
-    suffix = "th" if number % 100 in {11, 12, 13} else {1: "st", 2: "nd", 3: "rd"}.get(number % 10, "th")
-    return f"{number}{suffix}"
 
 
 def _batches(queries: Sequence[Query], size: int) -> list[list[Query]]:

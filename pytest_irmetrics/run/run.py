@@ -193,20 +193,15 @@ def _checked_ranking(query_id: str, given: object) -> tuple[str, ...]:
     return ranking
 
 
-def _ordered(scores: Mapping[object, object], refuse: Callable[[str], RunError]) -> tuple[str, ...]:
+def _ordered(scores: Mapping[Any, Any], refuse: Callable[[str], RunError]) -> tuple[str, ...]:
     """Return the ids of a mapping of id to score, best first."""
-    or_ids = "Give ids, best first, or a mapping of id to score."
     try:
-        found = [(as_id(doc), float(score)) for doc, score in scores.items()]  # type: ignore[arg-type]  # or TypeError
-    except OverflowError:
-        raise refuse(
-            ": a score is an integer that no double holds. Give ids, best first, or smaller scores."
-        ) from None
-    except (TypeError, ValueError):
-        raise refuse(f": a score is not a number. {or_ids}") from None
-    if any(math.isnan(score) for _, score in found):
-        raise refuse(f": a score is NaN. {or_ids}")
-    ids = [(doc, score) for doc, score in found if doc is not None]
-    if len(ids) != len(found):
-        raise refuse(f": an id is text. {or_ids}")
-    return ranked(ids)
+        found = [(as_id(doc) or "", float(score)) for doc, score in scores.items()]
+    except (TypeError, ValueError, OverflowError):
+        found = [("", math.nan)]
+    if any(not doc or math.isnan(score) for doc, score in found):
+        fault = (
+            " is a mapping, and not of id to score: an id is a text, and a score a number that a double holds"
+        )
+        raise refuse(f"{fault}. Give ids, best first, or such a mapping.")
+    return ranked(found)

@@ -11,7 +11,7 @@ from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.run.answer import CONFLICT, Answer, RunError, decode, take_one_side
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.run.answer import Answers
 
@@ -66,8 +66,8 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
     def refuse(number: int, fault: str, cure: str = _WRITE) -> RunError:
         return RunError(f"{shown}:{number}: {fault}. {cure}")
 
-    found: dict[bytes, dict[str, float]] = {}
-    ranks: dict[bytes, list[bytes]] = {}
+    found: dict[bytes, dict[str, tuple[float, bytes]]] = {}
+    """Query → document → score and rank."""
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
         fields = line.split()
         if not fields or fields[0] == b"#" or (line[:1] == b"#" and len(fields) < 6):
@@ -87,29 +87,26 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
         if doc_id in ranking:
             fault = f"the document {_quote(doc)} comes twice for query {_quote(query_id)}"
             raise refuse(number, fault, "Keep one of the lines.")
-        ranking[doc_id] = score
-        ranks.setdefault(query_id, []).append(rank)
+        ranking[doc_id] = score, rank
     if not found:
         cure = "Give a TREC run, of lines `query Q0 document rank score tag`."
         raise refuse(1, "the file is empty", cure)
-    answers = {query_id.decode(): Answer((ranked(scores.items()),)) for query_id, scores in found.items()}
-    for (query_id, scores), answer in zip(found.items(), answers.values(), strict=True):
-        answer.agreeing = _agreeing(ranks[query_id], scores, answer.rankings[0])
+    answers = {}
+    for query_id, results in found.items():
+        ranking = ranked((doc, score) for doc, (score, _) in results.items())
+        by_rank = _by_rank({doc: rank for doc, (_, rank) in results.items()})
+        places = (place for place, doc in enumerate(by_rank) if doc != ranking[place])
+        answers[query_id.decode()] = Answer((ranking,), agreeing=next(places, None))
     return answers
 
 
-def _agreeing(ranks: Sequence[bytes], docs: Iterable[str], ranking: Sequence[str]) -> int | None:
-    """Count the results from the top of a ranking that have the same order by rank; None where all have, or no rank tells one."""
+def _by_rank(ranks: Mapping[str, bytes]) -> list[str]:
+    """Return documents in the order of their ranks; none where two are equal, or one is no number, and they tell none."""
     try:
-        numbers = [int(rank) for rank in ranks]
+        docs = {int(rank): doc for doc, rank in ranks.items()}
     except ValueError:
-        return None
-    if len({*numbers}) < len(numbers):
-        return None
-    by_rank = (doc for _, doc in sorted(zip(numbers, docs, strict=True)))
-    return next(
-        (place for place, pair in enumerate(zip(by_rank, ranking, strict=True)) if pair[0] != pair[1]), None
-    )
+        return []
+    return [docs[rank] for rank in sorted(docs)] if len(docs) == len(ranks) else []
 
 
 def _has_further_fields(fields: Sequence[bytes]) -> bool:

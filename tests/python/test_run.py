@@ -161,14 +161,18 @@ NO_RANKINGS = [
     (["b", "c", "b", "c"], "'b' is in it twice"),
     (["a", 7, "7"], "'7' is in it twice"),
     (["a", ""], "an id is empty"),
-    ({"": 1.0}, "an id is empty"),
-    ({"a": math.nan}, "a score is NaN"),
-    ({"a": 1.0, "b": math.nan}, "a score is NaN"),
-    ({"a": math.nan, "b": 1.0}, "a score is NaN"),
-    ({"a": None}, "a score is not a number"),
-    ({"a": "x"}, "a score is not a number"),
-    ({"a": 10**400, "b": 1}, "a score is an integer that no double holds"),
-    ({None: 1.0}, "an id is text"),
+    *(
+        (scores, "is a mapping, and not of id to score")
+        for scores in (
+            {"": 1.0},
+            {None: 1.0},
+            {"a": math.nan, "b": 1.0},
+            {"a": 1.0, "b": math.nan},
+            {"a": None},
+            {"a": "x"},
+            {"a": 10**400, "b": 1},
+        )
+    ),
 ]
 
 

@@ -333,7 +333,7 @@ def test_what_hangs_ends_with_the_time_limit(kind, options):
         more = {"executor": executor} if kind == "executor" else {}
         found = ask(retriever, TWENTY[:4], timeout=0.05, **options, **more)
     several = " a query for 2 queries" if kind == "batched" else ""
-    when = "the 1st of 2 times: " if "repeat" in options else ""
+    when = "time 1 of 2: " if "repeat" in options else ""
     assert dict(found.errors) == dict.fromkeys(
         TWENTY[:4], f"{when}no answer came within 0.05 s{several} (ir_timeout)."
     )

@@ -324,7 +324,7 @@ def test_a_query_that_failed_is_not_asked_again():
 
     found = ask(batched(search), EIGHT[:3], repeat=2)
     assert calls == [["text 0", "text 1", "text 2"], ["text 0", "text 2"]]
-    assert found.errors["text 1"].startswith("the 1st of 2 times: came back: None")
+    assert found.errors["text 1"].startswith("time 1 of 2: came back: None")
 
 
 @pytest.mark.parametrize("size", [0, -1, True, 2.0, "8"])
