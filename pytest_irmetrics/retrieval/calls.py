@@ -11,7 +11,6 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.retrieval.answers import (
     AnswerError,
     describe,
@@ -35,14 +34,7 @@ CANCELLED = "the retriever was cancelled, and not by ir_timeout."
 
 
 class RetrievalError(IRMetricsError):
-    """Retrieval that cannot start, or a query that could not be answered (`query_id`); `problem` says why."""
-
-    def __init__(self, problem: str, query_id: str | None = None) -> None:
-        super().__init__(problem if query_id is None else f"query {quote(query_id)}: {problem}")
-        self.problem: str = problem
-        """Why, without the query's id."""
-        self.query_id: str | None = query_id
-        """The query that could not be answered; None where nothing could be asked."""
+    """Retrieval that cannot start: what was given is no retriever, or cannot be asked in this way."""
 
 
 @dataclass(frozen=True, slots=True)

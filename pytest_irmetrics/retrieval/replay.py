@@ -47,15 +47,13 @@ def replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Ret
     answers: dict[str, Answer] = {}
     errors: dict[str, str] = {}
     for query in queries:
-        stored = run.answers.get(query.id)
-        if stored is None and run.depth is not None:
-            errors[query.id] = "the stored run was not asked this query. Store the run anew."
-        elif problem := _asked_otherwise(query, stored or _EMPTY_ANSWER):
-            errors[query.id] = f"{problem}. Store the run anew."
+        stored = run.answers.get(query.id, _EMPTY_ANSWER if run.depth is None else None)
+        if stored is None or (problem := _asked_otherwise(query, stored)):
+            fault = "the stored run was not asked this query" if stored is None else problem
+            errors[query.id] = f"{fault}. Store the run anew."
         else:
-            rankings = tuple([ranking[:depth] for ranking in (stored or _EMPTY_ANSWER).rankings])
-            answers[query.id] = answer_to(query, rankings)
-            answers[query.id].agreeing = (stored or _EMPTY_ANSWER).agreeing
+            answers[query.id] = answer_to(query, tuple([ranking[:depth] for ranking in stored.rankings]))
+            answers[query.id].agreeing = stored.agreeing
     return Retrieved(
         Run.of(answers, Header(options.depth)),
         errors,

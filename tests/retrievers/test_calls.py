@@ -219,12 +219,6 @@ def test_options_out_of_range_are_refused(options):
         ask(lambda query: [], **options)
 
 
-def test_an_error_names_its_query():
-    assert str(RetrievalError("down", "q\n1")) == r"query 'q\n1': down"
-    assert RetrievalError("down").query_id is None
-    assert RetrievalError("down", "q").problem == "down"
-
-
 def test_the_order_of_the_queries_is_kept(way):
     texts = [f"text {n}" for n in range(20)]
     assert answered(way(lambda query, k: [query], texts)) == {text: [text] for text in texts}
