@@ -164,7 +164,7 @@ def call_retriever(
             return PendingAnswer(call, answer, started)
         return _read_reply(call, answer, started, options)
     except Exception as error:  # noqa: BLE001 - whatever the retriever raises is this query's error
-        return call.failed(_explain(error, call))
+        return call.failed(_explain(error, len(call.query_ids)))
     except BaseException as error:
         if type(error).__name__ != "CancelledError":  # of asyncio: nobody can cancel what is not awaited
             raise
@@ -181,7 +181,7 @@ async def await_answer(pending: PendingAnswer, options: RetrievalOptions) -> Rep
             raise AnswerError(f"came back: {describe(answer)}. Await it in the retriever.")  # noqa: TRY301 - one way for errors
         return _read_reply(call, answer, started, options)
     except Exception as error:  # noqa: BLE001 - as in call_retriever
-        return call.failed(_explain(error, call))
+        return call.failed(_explain(error, len(call.query_ids)))
 
 
 def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptions) -> Reply:
@@ -225,14 +225,12 @@ def _read_ids(
     return ranking
 
 
-def _explain(error: Exception, call: Call | None = None) -> str:
-    """Say what a retriever raised, and of a batch for how many queries, and how to mend it where that is known."""
+def _explain(error: Exception, queries: int = 1) -> str:
+    """Say what a retriever raised, and for how many queries, and how to mend it where that is known."""
     from pytest_irmetrics.retrieval.errors import explain  # noqa: PLC0415 - only where something failed
 
-    several = call is not None and len(call.query_ids) > 1 and not isinstance(error, AnswerError)
-    return (
-        f"the call for {len(call.query_ids)} queries {explain(error)}" if call and several else explain(error)
-    )
+    several = f"the call for {queries} queries " if queries > 1 and not isinstance(error, AnswerError) else ""
+    return several + explain(error)
 
 
 def answer_to(query: Query, rankings: tuple[tuple[str, ...], ...]) -> Answer:

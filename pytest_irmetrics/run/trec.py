@@ -93,10 +93,10 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
         raise refuse(1, "the file is empty", cure)
     answers = {}
     for query_id, results in found.items():
-        ranking = ranked((doc, score) for doc, (score, _) in results.items())
+        best_first = ranked((doc, score) for doc, (score, _) in results.items())
         by_rank = _by_rank({doc: rank for doc, (_, rank) in results.items()})
-        places = (place for place, doc in enumerate(by_rank) if doc != ranking[place])
-        answers[query_id.decode()] = Answer((ranking,), agreeing=next(places, None))
+        places = (place for place, doc in enumerate(by_rank) if doc != best_first[place])
+        answers[query_id.decode()] = Answer((best_first,), agreeing=next(places, None))
     return answers
 
 
