@@ -130,13 +130,9 @@ class Retriever:
             raise RetrievalError(f"The retriever is {describe(retriever)}.{hint(retriever)} {_RETRIEVERS}")
         function, signature, needs_await = method
         found = cls(function, None, signature, needs_await)
-        return found if found.takes_depth else replace(found, depth_advice=depth_advice(retriever))
-
-    @property
-    def takes_depth(self) -> bool:
-        """Whether a call hands the depth over."""
-        style = self._style_for({})
-        return style.positional == 2 or style.depth_name is not None
+        style = found._style_for({})
+        takes_depth = style.positional == 2 or style.depth_name is not None
+        return found if takes_depth else replace(found, depth_advice=depth_advice(retriever))
 
     def call_for(self, queries: Sequence[Query], depth: int, repeat: int) -> Call | str:
         """Return the call for one query, or for a batch with equal params; a sentence where they cannot be asked."""
