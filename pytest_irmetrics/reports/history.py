@@ -186,32 +186,25 @@ def _had(dropping: HistoryPoint | Since, metric: str) -> str:
 def _lowered(history: TestHistory) -> Iterator[Block]:
     """Name the versions that lowered a mean by more than differs from run to run, those that cost most first."""
     metric = history.leading
-    lowering = [point for point in history.points if point.lowered]
+    lowering = [(point, *point.costliest(metric)) for point in history.points if point.lowered]
     if not lowering:
         return
-    in_all = [point.lowered[metric] for point in lowering if metric in point.lowered]
-    raised = [change for point in history.points if (change := point.changes.get(metric) or 0.0) > TOLERANCE]
+    fell = [change for _, name, change in lowering if name == metric]
+    rose = [change for point in history.points if (change := point.changes.get(metric) or 0.0) > TOLERANCE]
     text = f"{plural(len(lowering), 'version')} lowered a mean."
-    if in_all:
-        text += f" {metric}: {len(in_all)} lowered it, by {score_text(-sum(in_all))} together"
-        text += f"; {len(raised)} raised it, by {score_text(sum(raised))}." if raised else "; none raised it."
+    if fell:
+        raised = f"{len(rose)} raised it, by {score_text(sum(rose))}" if rose else "none raised it"
+        text += f" {metric}: {len(fell)} lowered it, by {score_text(-sum(fell))} together; {raised}."
     yield Text("")
     yield Text(text)
-
-    def most(point: HistoryPoint) -> str:
-        return metric if metric in point.lowered else min(point.lowered, key=point.lowered.__getitem__)
-
-    order = sorted(lowering, key=lambda one: (most(one) != metric, one.lowered[most(one)]))
-    columns: list[Column[HistoryPoint]] = [
-        ("date", "<", _date),
-        ("commit", "<", _short),
-        ("metric", "<", most),
-        ("change", ">", lambda one: signed_text(one.lowered[most(one)])),
-        ("subject", "<", lambda one: one.subject),
+    order = sorted(lowering, key=lambda one: (one[1] != metric, one[2]))[:_COSTLIEST]
+    rows = [
+        [_date(point), _short(point), name, signed_text(change), point.subject]
+        for point, name, change in order
     ]
-    yield Table.of(order[:_COSTLIEST], columns, whole=(0, 1, 2))
-    if len(order) > _COSTLIEST:
-        yield Text(f"and {len(order) - _COSTLIEST} more")
+    yield Table(["date", "commit", "metric", "change", "subject"], rows, "<<<><", whole=(0, 1, 2))
+    if len(lowering) > len(order):
+        yield Text(f"and {len(lowering) - len(order)} more")
 
 
 def _since(since: Since, leading: str) -> Iterator[Block]:

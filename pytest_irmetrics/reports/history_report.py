@@ -60,6 +60,11 @@ class HistoryPoint:
                 found[metric] = lowest
         return found
 
+    def costliest(self, leading: str) -> tuple[str, float]:
+        """Return the leading metric, where it does not fall the one that falls furthest, and its change."""
+        name = leading if leading in self.lowered else min(self.lowered, key=self.lowered.__getitem__)
+        return name, self.lowered[name]
+
     @property
     def says_anything(self) -> bool:
         """Whether it moved a mean, changed the queries or their judgments, was renamed or could not be scored."""

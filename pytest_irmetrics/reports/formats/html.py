@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.reports import document, plots, texts
 from pytest_irmetrics.reports.blocks import Commands, Level, Query, Text
@@ -40,69 +39,6 @@ _OPEN = 3
 """How many golden sets that fail are open when the page is."""
 
 
-class _Fact(NamedTuple):
-    """A number at the top."""
-
-    name: str
-    value: str
-    shade: str = ""
-    """`bad`, `good`, or none."""
-    kind: str = ""
-    """Which queries of the list it counts, as the list's filter calls them."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Section:
-    """What is shown of one golden set."""
-
-    item: ItemReport
-    anchor: str
-    title: str
-    verdict: str
-    failing: bool
-    opened: bool
-    queries: Sequence[ListedQuery]
-    said_above: Collection[str]
-    """The sentences that the top of the page has."""
-
-    @property
-    def changed(self) -> bool:
-        """Whether any query changed."""
-        return any(query.label != "same" for query in self.queries)
-
-    @property
-    def subject(self) -> str:
-        """What was measured."""
-        return texts.subject(self.item)
-
-    @property
-    def anchors(self) -> dict[str, str]:
-        """The anchors of the queries that have a row, by id."""
-        return {one.report.query_id: one.anchor for one in self.queries if one.anchor}
-
-    @property
-    def blocks(self) -> Iterator[Block]:
-        """All but what stands at the top, and the queries besides the worst, which are in the list."""
-        for block in document.whole(self.item):
-            if not block.is_shown_at(Level.NORMAL if isinstance(block, Query) else Level.ALL):
-                continue
-            if isinstance(block, Text) and block.text in self.said_above:
-                continue
-            if isinstance(block, Commands) and self.item.against == OWN_BASELINE:
-                history = f"pytest-irmetrics history {shlex.quote(self.item.nodeid)} --html history.html"
-                yield Commands([*block.commands, ("To see how its means moved", history)])
-            else:
-                yield block
-
-    @property
-    def bars(self) -> plots.Bars | None:
-        """A bar for each changed query; for each query's score where nothing is compared."""
-        counted = [query for query in self.queries if not query.report.status.startswith("xfail")]
-        moved = [(one.anchor, one.report.query_id, one.change) for one in counted if one.change is not None]
-        scored = [(one.anchor, one.report.query_id, one.score) for one in counted if one.score is not None]
-        return plots.change_bars(moved) if moved else plots.score_bars(scored) if scored else None
-
-
 def render(session: SessionReport) -> str:
     """Return the report as HTML."""
     style, script = read_resource("report.css"), read_resource("report.js")
@@ -110,25 +46,30 @@ def render(session: SessionReport) -> str:
     lead = _lead(items[0], session) if items else []
     names = titles(items)
     set_anchors = anchors("set", (names[item.nodeid] for item in items))
+    anchor_of = dict(zip(names, set_anchors, strict=True))
     queries = query_list(items, set_anchors)
-    own: dict[str, list[ListedQuery]] = {anchor: [] for anchor in set_anchors}
+    own: dict[str, list[ListedQuery]] = {item.nodeid: [] for item in items}
     for query in queries.queries:
-        own[query.set_anchor].append(query)
+        own[query.item.nodeid].append(query)
+    changed = {nodeid for nodeid, some in own.items() if any(query.label != "same" for query in some)}
+    by_need = sorted(items, key=lambda item: (not session.fails(item), item.nodeid not in changed))
+    linked = {item.nodeid for item in by_need[:_SECTIONS]}
     sections = [
-        _Section(
-            item,
-            anchor,
-            names[item.nodeid],
-            texts.verdict(item, session),
-            failing=session.fails(item),
-            opened=len(items) == 1 or (session.fails(item) and place < _OPEN),
-            queries=own[anchor],
-            said_above=() if place else lead,
-        )
-        for place, (item, anchor) in enumerate(zip(items, set_anchors, strict=True))
+        {
+            "item": item,
+            "anchor": anchor_of[item.nodeid],
+            "title": names[item.nodeid],
+            "verdict": texts.verdict(item, session),
+            "failing": session.fails(item),
+            "opened": len(items) == 1 or (session.fails(item) and place < _OPEN),
+            "subject": texts.subject(item),
+            "anchors": {one.report.query_id: one.anchor for one in own[item.nodeid] if one.anchor},
+            "blocks": [*_blocks(item, () if place else lead)],
+            "bars": _bars(own[item.nodeid]),
+        }
+        for place, item in enumerate(items)
+        if item.nodeid in linked
     ]
-    by_need = sorted(sections, key=lambda one: (not one.failing, not one.changed))[:_SECTIONS]
-    linked = {one.anchor for one in by_need}
     text: str = _TEMPLATES.get_template("report.html.jinja").render(
         session=session,
         failing=bool(session.unmeasured)
@@ -139,12 +80,12 @@ def render(session: SessionReport) -> str:
         items=items,
         names=names,
         unit=counted_as(items),
-        anchor_of=dict(zip(names, set_anchors, strict=True)),
+        anchor_of=anchor_of,
         facts=_facts(session, queries) if items else [],
         index=document.overview(items[:_INDEX], names, session),
-        links=[anchor if anchor in linked else "" for anchor in set_anchors[:_INDEX]],
+        links=[anchor_of[item.nodeid] if item.nodeid in linked else "" for item in items[:_INDEX]],
         variants=variant_tables(items),
-        sections=[one for one in sections if one.anchor in linked],
+        sections=sections,
         list=queries,
         plots=plots,
         style=Trusted(style),
@@ -152,6 +93,28 @@ def render(session: SessionReport) -> str:
         policy=content_policy(style, script),
     )
     return text
+
+
+def _blocks(item: ItemReport, said_above: Collection[str]) -> Iterator[Block]:
+    """Yield what is said of a golden set but what stands at the top, and the queries besides the worst, which are in the list."""
+    for block in document.whole(item):
+        if not block.is_shown_at(Level.NORMAL if isinstance(block, Query) else Level.ALL):
+            continue
+        if isinstance(block, Text) and block.text in said_above:
+            continue
+        if isinstance(block, Commands) and item.against == OWN_BASELINE:
+            history = f"pytest-irmetrics history {shlex.quote(item.nodeid)} --html history.html"
+            yield Commands([*block.commands, ("To see how its means moved", history)])
+        else:
+            yield block
+
+
+def _bars(queries: Sequence[ListedQuery]) -> plots.Bars | None:
+    """Return a bar for each changed query of a golden set; for each query's score where nothing is compared."""
+    counted = [query for query in queries if not query.report.status.startswith("xfail")]
+    moved = [(one.anchor, one.report.query_id, one.change) for one in counted if one.change is not None]
+    scored = [(one.anchor, one.report.query_id, one.score) for one in counted if one.score is not None]
+    return plots.change_bars(moved) if moved else plots.score_bars(scored) if scored else None
 
 
 def _lead(item: ItemReport, session: SessionReport) -> list[str]:
@@ -173,8 +136,15 @@ def _when(info: RunInfo) -> str:
     return f"{started} · took {f'{minutes} min {seconds} s' if minutes else f'{info.seconds:.1f} s'}"
 
 
-def _facts(session: SessionReport, queries: QueryList) -> list[_Fact]:
-    """Return the numbers at the top: how many golden sets, or gates of the only one, fail, and the queries by what became of them."""
+def _facts(session: SessionReport, queries: QueryList) -> list[dict[str, str]]:
+    """Return the numbers at the top: how many golden sets, or gates of the only one, fail, and the queries by what became of them.
+
+    `kind` is which queries a number counts, as the list's filter calls them.
+    """
+
+    def fact(name: str, value: str, shade: str = "", kind: str = "") -> dict[str, str]:
+        return {"name": name, "value": value, "shade": shade, "kind": kind}
+
     items = session.measured
     unit, of, failed = f"{counted_as(items)}s", len(items), sum(map(session.fails, items))
     passed = of - failed
@@ -184,10 +154,10 @@ def _facts(session: SessionReport, queries: QueryList) -> list[_Fact]:
     shown = []
     if of:
         word, count, shade = ("failing", failed, "bad") if failed else ("passing", passed, "good")
-        shown.append(_Fact(f"{unit} {word}", f"{count:,} of {of:,}", shade))
+        shown.append(fact(f"{unit} {word}", f"{count:,} of {of:,}", shade))
     for label, (name, shade) in _COUNTED.items():
         if count := queries.labels[label]:
-            shown.append(_Fact(name, f"{count:,}", shade, label))
+            shown.append(fact(name, f"{count:,}", shade, label))
         elif queries.compared and label in ("worse", "better"):
-            shown.append(_Fact(name, "0"))
-    return [*shown, _Fact("queries", f"{len(queries.queries):,}", kind="all")]
+            shown.append(fact(name, "0"))
+    return [*shown, fact("queries", f"{len(queries.queries):,}", kind="all")]
