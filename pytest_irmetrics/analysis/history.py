@@ -17,7 +17,6 @@ from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.history_report import (
     HistoryPoint,
     MetricHistory,
-    MetricSince,
     Since,
     TestHistory,
 )
@@ -72,7 +71,8 @@ def add_versions(
         history.since = Since(since, pinned, repository.time_of(pinned))
         paths = dict.fromkeys(version.path for version in versions)
         runs = (_read(repository, pinned, one, since) for one in paths)
-        judge.compare_since(history.since, next((run for run in runs if run is not None), None))
+        found_run = next((run for run in runs if run is not None), None)
+        judge.compare_since(history.since, found_run, history.leading)
 
 
 def _read(repository: Repository, commit: str, path: str, called: str) -> Run | str | None:
@@ -186,7 +186,7 @@ class _Judge:
             found.append(MetricHistory(name, first, now, mean, commit, below if commit else 0.0, line))
         return found
 
-    def compare_since(self, pin: Since, run: Run | str | None) -> None:
+    def compare_since(self, pin: Since, run: Run | str | None, leading: str) -> None:
         """Fill in how today's baseline differs from that of a pinned commit, or why nothing can be compared."""
         pin.problem = _problem(run, self.now.depth) or ""
         if run is None:
@@ -194,17 +194,6 @@ class _Judge:
         if not isinstance(run, Run) or pin.problem:
             return
         comparison = self.compare(self.today, run)
-        stored = comparison.under_stored_labels
-        for metric in self.metrics:
-            change = comparison.change(metric)
-            if not change.n:
-                continue
-            worse, better = list(change.worse), list(change.better)
-            there = change.delta if stored is None else stored.change(metric).delta
-            other = abs(there - change.delta) > TOLERANCE
-            found = (change.baseline, change.now, change.delta, change.interval, change.n, worse, better)
-            pin.metrics.append(MetricSince(metric.name, *found, there if other else None))
-        pin.dropped = [*comparison.removed, *comparison.reworded]
-        pin.added = [*comparison.new, *comparison.reworded]
-        if pin.dropped:
-            pin.dropped_means = self.means(self.evaluate(run, pin.dropped))
+        change = comparison.change(next(metric for metric in self.metrics if metric.name == leading))
+        pin.n, pin.interval, pin.worse = change.n, change.interval, list(change.worse)
+        pin.deltas = self.deltas(comparison)

@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.history_report import (
         HistoryPoint,
         MetricHistory,
-        MetricSince,
         Since,
         TestHistory,
     )
@@ -177,7 +176,7 @@ def _besides(point: HistoryPoint, metric: str) -> Iterator[str]:
             yield f"{plural(len(queries), 'query', 'queries')} {what}: {listed(queries, _NAMED)}"
 
 
-def _had(dropping: HistoryPoint | Since, metric: str) -> str:
+def _had(dropping: HistoryPoint, metric: str) -> str:
     """Say which mean the queries had that were dropped."""
     mean = dropping.dropped_means.get(metric)
     return "" if mean is None else f", which had {metric} {score_text(mean)}"
@@ -208,35 +207,18 @@ def _lowered(history: TestHistory) -> Iterator[Block]:
 
 
 def _since(since: Since, leading: str) -> Iterator[Block]:
-    """Say what has changed since a pinned commit: each mean, which queries pay, and which came and went."""
+    """Say how far today's means are from those of a pinned commit, and which queries pay."""
     lead = f"Since {since.revision} ({_date(since)}, {_short(since)})"
     yield Text("")
     if since.problem:
         yield Text(f"{lead}: {since.problem}.")
         return
-    yield Text(f"{lead}, over the queries that both hold:")
-    columns: list[Column[MetricSince]] = [
-        ("metric", "<", lambda one: one.metric),
-        ("before", ">", lambda one: score_text(one.before, one.now)),
-        ("today", ">", lambda one: score_text(one.now, one.before)),
-        ("delta", ">", lambda one: signed_text(one.delta)),
-        ("95 % interval", ">", lambda one: interval_ends_text(one.interval) if one.interval else ""),
-        ("n", ">", lambda one: str(one.n)),
-        ("worse", ">", lambda one: str(len(one.worse))),
-        ("better", ">", lambda one: str(len(one.better))),
-    ]
-    yield Table.of(since.metrics, columns)
-    for one in since.metrics:
-        if one.metric == leading and one.as_judged_there is not None:
-            judged = signed_text(one.as_judged_there)
-            yield Text(f"By the judgments that were stored there: {leading} {judged}.")
-        if one.metric == leading and one.worse:
-            yield Text(f"Worse by {leading}, those that cost most first: {listed(one.worse, 2 * _NAMED)}.")
-    dropped = f"dropped or reworded{_had(since, leading)}"
-    for queries, what in ((since.dropped, dropped), (since.added, "added or reworded")):
-        if queries:
-            been = plural(len(queries), "query has", "queries have")
-            yield Text(f"{been} been {what}: {listed(queries, _NAMED)}.")
+    moved = ", ".join(f"{name} {signed_text(delta)}" for name, delta in since.deltas.items())
+    yield Text(f"{lead}, over the {plural(since.n, 'query', 'queries')} that both hold: {moved}.")
+    if since.interval is not None:
+        yield Text(f"{leading}: 95 % interval {interval_ends_text(since.interval)}.")
+    if since.worse:
+        yield Text(f"Worse by {leading}, those that cost most first: {listed(since.worse, 2 * _NAMED)}.")
 
 
 def _course(one: MetricHistory, points: Sequence[HistoryPoint]) -> dict[str, Any]:

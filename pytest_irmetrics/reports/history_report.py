@@ -90,36 +90,22 @@ class MetricHistory:
 
 
 @dataclass(slots=True)
-class MetricSince:
-    """How a metric moved between a pinned commit and today, over the queries that both hold."""
-
-    metric: str
-    before: float | None
-    now: float | None
-    delta: float
-    interval: tuple[float, float] | None
-    n: int
-    worse: list[str]
-    """Ids of the queries that score less, those that cost most first."""
-    better: list[str]
-    as_judged_there: float | None = None
-    """The same difference under the judgments that were stored there, where these make it another."""
-
-
-@dataclass(slots=True)
 class Since:
-    """What has changed between a pinned commit and today."""
+    """How far today's means are from those at a pinned commit, over the queries that both hold."""
 
     revision: str
     commit: str
     time: int
     problem: str = ""
     """Why nothing could be compared."""
-    metrics: list[MetricSince] = field(default_factory=list)
-    dropped: list[str] = field(default_factory=list)
-    """Ids of the queries that it holds, and today's golden set does not."""
-    dropped_means: dict[str, float | None] = field(default_factory=dict)
-    added: list[str] = field(default_factory=list)
+    n: int = 0
+    """How many queries the leading metric compares."""
+    deltas: dict[str, float | None] = field(default_factory=dict)
+    """Metric → today's mean − that of the commit."""
+    interval: tuple[float, float] | None = None
+    """The 95 % interval of the leading metric's difference."""
+    worse: list[str] = field(default_factory=list)
+    """Ids of the queries that score less by the leading metric, those that cost most first."""
 
 
 @dataclass(slots=True)
