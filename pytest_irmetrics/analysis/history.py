@@ -194,6 +194,10 @@ class _Judge:
         if not isinstance(run, Run) or pin.problem:
             return
         comparison = self.compare(self.today, run)
-        change = comparison.change(next(metric for metric in self.metrics if metric.name == leading))
+        metric = next(metric for metric in self.metrics if metric.name == leading)
+        change, stored = comparison.change(metric), comparison.under_stored_labels
         pin.n, pin.interval, pin.worse = change.n, change.interval, list(change.worse)
         pin.deltas = self.deltas(comparison)
+        there = None if stored is None else stored.change(metric).delta
+        if there is not None and abs(there - change.delta) > TOLERANCE:
+            pin.as_judged_there = there

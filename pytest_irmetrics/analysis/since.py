@@ -27,7 +27,7 @@ if TYPE_CHECKING:
 _NAMED = 5
 """How many of the queries that pay a sentence names."""
 
-_ORIGIN = "the limits stored with the baseline of then"
+_ORIGIN = "the limits stored with that commit's baseline"
 """Where the limits were set that judged the other commit's baseline."""
 
 _ABOUT_FALLS = ("baseline", "min", "max", "min_each", *COMPARING_WORDS)
@@ -35,7 +35,7 @@ _ABOUT_FALLS = ("baseline", "min", "max", "min_each", *COMPARING_WORDS)
 
 
 @dataclass(frozen=True, slots=True)
-class Then:
+class CommittedTest:
     """A test's baseline and golden set at another commit."""
 
     ref: str
@@ -51,20 +51,31 @@ class Then:
 
 
 def compare_since(
-    now: Evaluation, stored: Evaluation | None, gates: Gates, verdicts: Sequence[Verdict], then: Then
+    now: Evaluation,
+    stored: Evaluation | None,
+    gates: Gates,
+    verdicts: Sequence[Verdict],
+    committed: CommittedTest,
 ) -> SinceReport:
     """Return what a branch accepts for one test: what fails against the other commit, and not today.
 
     `now` is today's run and `stored` today's stored baseline, None where today's run is being stored. `gates` and
     `verdicts` are today's.
     """
-    report = SinceReport(then.ref, then.commit, "unchanged", then.file, then.renamed_from, why=then.why)
-    before = now.of_run(then.run)
-    report.edits += [*edits_of(Comparison(now, before), then.golden), *_depth_edit(now, then.run)]
-    limits = read_limits(then.run, now.custom, _ORIGIN)
+    report = SinceReport(
+        committed.ref,
+        committed.commit,
+        "unchanged",
+        committed.file,
+        committed.renamed_from,
+        why=committed.why,
+    )
+    before = now.of_run(committed.run)
+    report.edits += [*edits_of(Comparison(now, before), committed.golden), *_depth_edit(now, committed.run)]
+    limits = read_limits(committed.run, now.custom, _ORIGIN)
     judging = [gates]
     if limits is not None:
-        edits = limit_edits(limits.gates, gates, now.golden.queries, then.run.means)
+        edits = limit_edits(limits.gates, gates, now.golden.queries, committed.run.means)
         report.edits += [Edit("limit", edit.text, weaker=edit.holds == "less") for edit in edits]
         report.edits += [Edit("limit", text, text, None, weaker=True) for text in limits.unread]
         lost = f"judged it at {report.where}, and cannot be computed."
@@ -82,7 +93,7 @@ def compare_since(
     queries = [replace(q, xfail=None) if q.id in excluded else q for q in now.golden.queries.values()]
     counted = GoldenSet(queries, name=now.golden.name, relevance_level=now.golden.relevance_level)
     today = replace(now, golden=counted)
-    before = today.of_run(then.run)
+    before = today.of_run(committed.run)
     comparison, against = Comparison(today, before), Against(report.where)
     states = {verdict.key: verdict.state for verdict in verdicts}
     found = [
@@ -109,7 +120,7 @@ def compare_since(
             report.accepted.append(AcceptedSince(text, verdict.word, name, verdict.tag, why))
             if metric is not None and verdict.word == "max_drop":
                 report.pays += _pays(compared, metric, verdict.tag)
-    report.means += _means(comparison, now, then.run, gated)
+    report.means += _means(comparison, now, committed.run, gated)
     if report.means and not report.accepted:
         first = report.means[0]
         report.pays += _pays(comparison, comparison.now.metric(first.metric), first.tag)
@@ -121,7 +132,7 @@ def compare_since(
 
 
 def _pays(comparison: Comparison, metric: Metric, tag: str | None) -> Iterator[str]:
-    """Yield which queries score lower than at the other commit; by the labels of then, where today's hide it."""
+    """Yield which queries score lower than at the other commit; by the labels stored there, where today's hide it."""
     change = comparison.change(metric, tag)
     if not change.worse and comparison.under_stored_labels is not None:
         change = comparison.under_stored_labels.change(metric, tag)

@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
     from typing import NoReturn
 
-    from pytest_irmetrics.analysis.since import Then
+    from pytest_irmetrics.analysis.since import CommittedTest
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.plugin.item import GatedItem
     from pytest_irmetrics.reports.item_report import SinceReport
@@ -146,7 +146,7 @@ class IRMetrics:
     async def _check(self, retriever: Any, golden: Any, against: Any, ask: Ask) -> Evaluation:
         """Evaluate and gate. All that can be wrong besides the answers is read before the first query is asked."""
         self._state = "not finished"
-        item, settings, then = self._item, self._item.settings, None
+        item, settings, committed = self._item, self._item.settings, None
         try:
             golden = item.golden_set(golden)
             item.queries(golden)  # skips the test that has none of --ir-query
@@ -154,14 +154,14 @@ class IRMetrics:
             if settings.selftest:
                 return self._selftest(golden, stored)
             if settings.since and against is None and not settings.only_queries:
-                from pytest_irmetrics.plugin.since import read_then  # noqa: PLC0415 - only with --ir-since
+                from pytest_irmetrics.plugin.since import read_committed  # noqa: PLC0415 - only with --ir-since
 
-                then = read_then(item, golden)
+                committed = read_committed(item, golden)
             known = None if stored is None else stored.run
             now = await self._measure(golden, self._asked(retriever), ask, known)
             if stored is None and against is not None and not now.errors:
                 stored = run_of_other(await self._measure(golden, against, ask, now.run))
-            return self._gate(now, stored, then)
+            return self._gate(now, stored, committed)
         except IRMetricsError as error:
             self._fail_check(str(error))
 
@@ -191,8 +191,10 @@ class IRMetrics:
         retrieved = await ask(queries, retriever, replace(options, progress=progress))
         return item.evaluation(golden, metrics, retrieved)
 
-    def _gate(self, now: Evaluation, stored: StoredRun | None, then: Then | SinceReport | None) -> Evaluation:
-        """Decide the test's gates; `stored` is the run to compare with, `then` what --ir-since found. Fails where one fails."""
+    def _gate(
+        self, now: Evaluation, stored: StoredRun | None, committed: CommittedTest | SinceReport | None
+    ) -> Evaluation:
+        """Decide the test's gates; `stored` is the run to compare with, `committed` what --ir-since found. Fails where one fails."""
         item, settings = self._item, self._item.settings
         baseline = None if stored is None or now.errors else now.of_run(stored.run)
         comparison = None if baseline is None else Comparison(now, baseline)
@@ -218,10 +220,10 @@ class IRMetrics:
             notes=item.notes,
             corpus=None if item.fixtures.corpus is None else Corpus(item.fixtures.corpus),
         )
-        if then is not None and not now.errors:
+        if committed is not None and not now.errors:
             from pytest_irmetrics.plugin.since import add_since  # noqa: PLC0415 - only with --ir-since
 
-            accepted = add_since(item, result, then, None if settings.update else baseline)
+            accepted = add_since(item, result, committed, None if settings.update else baseline)
             if accepted:
                 item.node.user_properties.append((_JUNIT_ACCEPTED, accepted))
         add_notes(item, result)

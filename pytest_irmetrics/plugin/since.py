@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 import pytest
 
-from pytest_irmetrics.analysis.since import Then, compare_since
+from pytest_irmetrics.analysis.since import CommittedTest, compare_since
 from pytest_irmetrics.base.files import nearest_repository
 from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.gates.verdict import Verdict
@@ -37,7 +37,7 @@ class _Departure(NamedTuple):
     repository: Repository
     commit: str
     renamed: dict[str, str]
-    """Today's path of a file → that of then."""
+    """Today's path of a file → that at the commit."""
     deleted: list[str]
 
 
@@ -59,7 +59,7 @@ def _departure(config: pytest.Config, ref: str, folder: Path) -> _Departure:
     return config.stash[_departure_key]
 
 
-def read_then(item: GatedItem, golden: GoldenSet) -> Then | SinceReport:
+def read_committed(item: GatedItem, golden: GoldenSet) -> CommittedTest | SinceReport:
     """Return what a test was judged by; where that is not known, a report that says so. Raises GitError."""
     ref = item.settings.since
     origin = "the setting ir_since, " if item.settings.since_is_setting else "--ir-since="
@@ -76,7 +76,7 @@ def read_then(item: GatedItem, golden: GoldenSet) -> Then | SinceReport:
             why = str(error) if isinstance(error, RunError) else f"{before} at {ref}: it is not UTF-8."
             return SinceReport(ref, left.commit, "unreadable", path, renamed_from, why=why)
         found, why = _golden_set(item, golden, left, before, run)
-        return Then(ref, left.commit, path, renamed_from, run, found, why)
+        return CommittedTest(ref, left.commit, path, renamed_from, run, found, why)
     except GitError as error:
         raise GitError(f"{origin}{ref}: {error}") from None
 
@@ -135,14 +135,14 @@ def _same_text(one: bytes, other: bytes) -> bool:
 
 
 def add_since(
-    item: GatedItem, result: ItemResult, then: Then | SinceReport, stored: Evaluation | None
+    item: GatedItem, result: ItemResult, committed: CommittedTest | SinceReport, stored: Evaluation | None
 ) -> str:
-    """Compare a test with what it was `then`; return what this branch accepts, in sentences. Fails it where ``ir_accept = fail``.
+    """Compare a test with what it was where the branch left the other; return what this branch accepts, in sentences. Fails it where ``ir_accept = fail``.
 
     `stored` is its baseline today, None where today's run replaces it.
     """
-    report = then
-    if isinstance(report, Then):
+    report = committed
+    if isinstance(report, CommittedTest):
         report = compare_since(result.evaluation, stored, result.gates, result.verdicts, report)
     if report.verdict and item.settings.accept == "fail" and not item.settings.update:
         report = replace(report, refused=True)
@@ -152,7 +152,7 @@ def add_since(
 
 
 def _refusals(report: SinceReport, result: ItemResult) -> Iterator[Verdict]:
-    """Yield a failed verdict on each that is accepted; one where the baseline of then cannot be read."""
+    """Yield a failed verdict on each that is accepted; one where that commit's baseline cannot be read."""
     metrics = {metric.name: metric for metric in result.evaluation.metrics}
     for place, text in enumerate(headlines(report)):
         one = report.accepted[place] if report.accepted else None

@@ -217,6 +217,9 @@ def _since(since: Since, leading: str) -> Iterator[Block]:
     yield Text(f"{lead}, over the {plural(since.n, 'query', 'queries')} that both hold: {moved}.")
     if since.interval is not None:
         yield Text(f"{leading}: 95 % interval {interval_ends_text(since.interval)}.")
+    if since.as_judged_there is not None:
+        judged = signed_text(since.as_judged_there)
+        yield Text(f"By the judgments that were stored there: {leading} {judged}.")
     if since.worse:
         yield Text(f"Worse by {leading}, those that cost most first: {listed(since.worse, 2 * _NAMED)}.")
 

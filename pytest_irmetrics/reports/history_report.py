@@ -106,6 +106,8 @@ class Since:
     """The 95 % interval of the leading metric's difference."""
     worse: list[str] = field(default_factory=list)
     """Ids of the queries that score less by the leading metric, those that cost most first."""
+    as_judged_there: float | None = None
+    """The leading metric's difference under the judgments that were stored there, where these are others."""
 
 
 @dataclass(slots=True)

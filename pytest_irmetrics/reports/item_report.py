@@ -197,8 +197,8 @@ class AcceptedSince:
     tag: str | None
     """The tag of the queries that are gated; None for all queries."""
     why: str
-    """Why it passes: ``baseline`` (today's stored one passes it) or ``limits`` (those stored with the baseline of then alone
-    fail it)."""
+    """Why it passes: ``baseline`` (today's stored one passes it) or ``limits`` (those stored with that commit's baseline
+    alone fail it)."""
 
 
 @dataclass(slots=True)
@@ -209,7 +209,7 @@ class MeanSince:
     """The metric's name."""
     tag: str | None
     """The tag of the queries that it is over; None for all queries."""
-    then: float
+    before: float
     """The mean over the queries of that commit's baseline, as they were judged."""
     now: float
     """Today's, over today's golden set."""

@@ -94,7 +94,7 @@ def _means(since: SinceReport) -> Iterator[str]:
         ) not in accepted:  # else the headline said it
             parts = ", ".join(f"{part} {signed_text(delta)}" for part, delta in mean.parts.items())
             name = mean.metric if mean.tag is None else f"{mean.metric} [{mean.tag}]"
-            yield f"{name} {change_text(mean.then, mean.now)}: {parts}."
+            yield f"{name} {change_text(mean.before, mean.now)}: {parts}."
 
 
 def edit_sentences(edits: Sequence[Edit]) -> Iterator[str]:
