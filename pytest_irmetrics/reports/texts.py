@@ -78,20 +78,17 @@ def query_count(item: ItemReport) -> str:
 
 def what_n_counts(item: ItemReport) -> Iterator[str]:
     """Say why ``n`` is less than the number of queries in the golden set's file."""
-    unpaired = max((row.unpaired for row in item.rows if row.tag is None), default=0)
-    if not item.rows or not (item.no_answer_count or item.xfail_count):
-        return
-    answerable = item.query_count - item.no_answer_count
-    parts = [f"{answerable:,} {'query has' if answerable == 1 else 'queries have'} an answer"]
-    for count, what in (
-        (item.no_answer_count, "no_answer, and in no_answer alone"),
-        (item.xfail_count, "xfail, and in no mean"),
-    ):
-        if count:
-            parts.append(f"{count:,} {'is' if count == 1 else 'are'} marked {what}")
-    if unpaired:
-        parts.append(f"{unpaired:,} {'has' if unpaired == 1 else 'have'} no counterpart in {item.against}")
-    yield f"n: {'; '.join(parts)}."
+    if item.no_answer_count or item.xfail_count:
+        counts = (
+            (item.query_count - item.no_answer_count, "query has", "queries have", "an answer"),
+            (item.no_answer_count, "is", "are", "marked no_answer, and in no_answer alone"),
+            (item.xfail_count, "is", "are", "marked xfail, and in no mean"),
+            (max(row.unpaired for row in item.rows), "has", "have", f"no counterpart in {item.against}"),
+        )
+        parts = [
+            f"{count:,} {one if count == 1 else many} {what}" for count, one, many, what in counts if count
+        ]
+        yield f"n: {'; '.join(parts)}."
 
 
 def compared_with(item: ItemReport) -> str:
