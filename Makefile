@@ -51,10 +51,8 @@ docs: $(VENV)/.ready-docs
 site: $(VENV)/.ready-docs
 	NO_MKDOCS_2_WARNING=1 $(PY) -m mkdocs build --quiet
 
-# The README's picture of a red build, and those of docs/reports.md of the HTML report, which take Chromium and chromedriver.
-# Commit them where the failure of the example, or the report, looks otherwise.
-pictures: $(VENV)/.ready-test $(VENV)/.ready-docs
-	$(PY) -m tests.pictures
+# The pictures of the HTML report in docs/reports.md, which take Chromium and chromedriver: commit them where it looks otherwise.
+pictures: $(VENV)/.ready-test
 	$(PY) -m tests.report_pictures
 
 lint: $(VENV)/.ready-lint

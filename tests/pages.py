@@ -12,6 +12,7 @@ import re
 import subprocess
 import sys
 from dataclasses import dataclass
+from difflib import get_close_matches
 from pathlib import Path
 
 from tests.expected import RENEWING
@@ -210,5 +211,15 @@ def use(path: Path, project: Project) -> list[tuple[str, str, str]]:
 
 
 def _renewed(shown: str, printed: str) -> str:
-    """What a page shall show from now on: what is printed, unless that is what it shows already, with lines left out."""
-    return shown if is_shown(shown, printed) or "..." in shown else without_the_machine(printed)
+    """What a page shall show from now on: what is printed, and where it leaves lines out, the printed lines most like its own."""
+    if is_shown(shown, printed):
+        return shown
+    printed = without_the_machine(printed)
+    if "..." not in shown:
+        return printed
+    lines = printed.splitlines()
+    kept = (
+        [line] if "..." in line or line in lines else get_close_matches(line, lines, 1) or [line]
+        for line in shown.splitlines()
+    )
+    return "".join(f"{line}\n" for (line,) in kept)

@@ -1,10 +1,9 @@
-"""Draw the README's picture of a red build, from what the example project prints: `make pictures`."""
+"""Draw the README's picture of a red build, from what the example project prints."""
 
 from __future__ import annotations
 
 import io
 import re
-from pathlib import Path
 
 from rich.console import Console
 from rich.terminal_theme import TerminalTheme
@@ -12,7 +11,6 @@ from rich.text import Text
 
 from tests.example.test_project import run
 
-FOLDER = Path(__file__).parents[1] / "docs" / "pictures"
 COLUMNS = 80
 COMMAND = "pytest --ir-baseline"
 ALT = "A failure of pytest: what fell, what kind of change it is, the gates, the queries with their documents, the commands"
@@ -78,7 +76,7 @@ def failure() -> str:
     return "\n".join(output.splitlines()[first:last]).strip("\n")
 
 
-def picture(theme: str) -> str:
+def draw(theme: str) -> str:
     """Return the SVG of a red build in the colours of a theme."""
     lines = Text.from_ansi(f"$ {COMMAND}\n{failure()}").split()
     # A terminal breaks what is longer than a line wherever that is.
@@ -93,8 +91,3 @@ def picture(theme: str) -> str:
     }
     form = re.sub("|".join(filled), lambda name: filled[name[0]], SVG)
     return console.export_svg(theme=THEMES[theme], code_format=form, unique_id="red")
-
-
-if __name__ == "__main__":
-    for theme in THEMES:
-        (FOLDER / f"red-build-{theme}.svg").write_text(picture(theme), encoding="utf-8")

@@ -18,9 +18,10 @@ def stored(tmp_path_factory):
     return tmp_path_factory.mktemp("stored")
 
 
+@pytest.mark.expected
 @pytest.mark.parametrize("name", rows(), ids=list(rows()))  # whole, however long they are
 def test_scenario(name, project, monkeypatch, stored):
-    Scenario({**rows()[name], "id": name}, project, monkeypatch, stored).run()
+    Scenario(rows()[name], project, monkeypatch, stored).run()
 
 
 def test_the_table_of_the_interface_names_what_there_is():
