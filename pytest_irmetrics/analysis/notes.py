@@ -19,10 +19,12 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator, Sequence
 
     from pytest_irmetrics.analysis.item_result import ItemResult
+    from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.golden import Query
 
     About = Callable[[ItemResult], Iterator[str]]
+    AboutComparison = Callable[[Comparison, ItemResult], Iterator[str]]
 
 _MAX_NAMED = 5
 """How many documents, queries, slices or means a note names."""
@@ -41,9 +43,12 @@ def notes_on(result: ItemResult, *, verbose: bool = False) -> Iterator[Note]:
     """Yield the notes on a result; none where a query has no answer, and of those for `-v` only with ``verbose``."""
     if result.evaluation.errors:
         return
-    for level, about in _NOTES:
+    notes = [(level, about(result)) for level, about in _NOTES]
+    if result.comparison is not None:
+        notes += [(level, about(result.comparison, result)) for level, about in _COMPARED]
+    for level, texts in notes:
         if verbose or level != "verbose":
-            yield from (Note(level, text) for text in about(result))
+            yield from (Note(level, text) for text in texts)
 
 
 # Today's run by itself -------------------------------------------------------------------------------------
@@ -234,10 +239,9 @@ def _returned(evaluation: Evaluation, query: Query) -> set[str]:
 # Against the baseline, or another run -----------------------------------------------------------------------
 
 
-def _edits(result: ItemResult, *, added_alone: bool) -> Iterator[str]:
+def _edits(comparison: Comparison, result: ItemResult, *, added_alone: bool) -> Iterator[str]:
     """Say how the golden set was edited since the other run was stored; that queries were ``added_alone``, or all else."""
-    comparison = result.comparison
-    if comparison is None or not comparison.is_edited:
+    if not comparison.is_edited:
         return
     from pytest_irmetrics.analysis.edits import edit_text, edits_of  # noqa: PLC0415 - needed after an edit alone
 
@@ -246,28 +250,17 @@ def _edits(result: ItemResult, *, added_alone: bool) -> Iterator[str]:
         yield edit_text(result, comparison, edits)
 
 
-def _depths(result: ItemResult, *, less: bool) -> Iterator[str]:
+def _depths(comparison: Comparison, result: ItemResult, *, less: bool) -> Iterator[str]:
     """Say that today's run is less deep than the other, so that what is lost further down goes unseen, or deeper."""
-    comparison = result.comparison
-    now, before = (
-        (None, None) if comparison is None else (comparison.full.depth, comparison.baseline.run.depth)
-    )
-    if (
-        comparison is not None
-        and now is not None
-        and before is not None
-        and now != before
-        and (now < before) is less
-    ):
+    now, before = comparison.full.depth, comparison.baseline.run.depth
+    if now is not None and before is not None and now != before and (now < before) is less:
         yield f"The depths differ, {now} today and {before} in {result.against}; both are cut at {comparison.depth}."
 
 
-def _queries_left_out(result: ItemResult) -> Iterator[str]:
+def _queries_left_out(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Name the queries that dropped out of a gated mean, because its metric leaves out what finds nothing."""
-    if result.comparison is None:
-        return
     for gate in result.gates.with_word("max_drop", without="max_lost"):
-        ids = result.comparison.change(gate.metric, gate.tag).left_out
+        ids = comparison.change(gate.metric, gate.tag).left_out
         if ids:
             yield (
                 f"{gate.metric.name} leaves out what finds nothing, and {plural(len(ids), 'query', 'queries')} that it counted before "
@@ -275,10 +268,9 @@ def _queries_left_out(result: ItemResult) -> Iterator[str]:
             )
 
 
-def _fewer_results(result: ItemResult) -> Iterator[str]:
+def _fewer_results(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Say that a run passes in which clearly fewer results come back than before."""
-    comparison = result.comparison
-    if comparison is None or result.failed or result.evaluation.only is not None:
+    if result.failed or result.evaluation.only is not None:
         return
     before, now = (
         sum(len(ranking) for query in comparison.now.counted for ranking in side.rankings(query.id))
@@ -290,23 +282,23 @@ def _fewer_results(result: ItemResult) -> Iterator[str]:
         yield from filter(None, [fewer_results(comparison)])
 
 
-def _missing_judgments(result: ItemResult) -> Iterator[str]:
+def _missing_judgments(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Say that a fall that fails nothing may come of missing judgments."""
-    metric, comparison = result.leading_metric, result.comparison
-    if comparison is None or metric is None or result.failed or comparison.change(metric).delta >= -TOLERANCE:
+    metric = result.leading_metric
+    if metric is None or result.failed or comparison.change(metric).delta >= -TOLERANCE:
         return
     from pytest_irmetrics.analysis.kind_of_change import missing_judgments  # noqa: PLC0415 - needed after a fall alone
 
     yield from filter(None, [missing_judgments(comparison, metric)])
 
 
-def _hidden_slices(result: ItemResult) -> Iterator[str]:
+def _hidden_slices(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Name the slices without a gate of their own that fell while the mean did not, or far less.
 
     They are judged together: a change that harms nothing has a sentence on any slice in at most 5 of 100 runs.
     """
-    comparison, metric = result.comparison, result.leading_metric
-    if comparison is None or metric is None or result.mean_fell:
+    metric = result.leading_metric
+    if metric is None or result.mean_fell:
         return
     gated = {gate.tag for gate in result.gates.with_word("max_drop") if gate.metric == metric}
     least = max(_MIN_DROP, _MIN_RATIO * -comparison.change(metric).delta)
@@ -321,23 +313,22 @@ def _hidden_slices(result: ItemResult) -> Iterator[str]:
         )
 
 
-def _run_noise(result: ItemResult, *, small: bool) -> Iterator[str]:
+def _run_noise(comparison: Comparison, result: ItemResult, *, small: bool) -> Iterator[str]:
     """Say of means that may not fall by as much as differs from run to run (``small``), or by more, how much that is."""
     for verdict in result.verdicts:
         held = verdict.word == "max_drop" and verdict.state in ("passed", "undecided") and not verdict.single
-        if not held or verdict.metric is None or verdict.limit is None or result.comparison is None:
+        if not held or verdict.metric is None or verdict.limit is None:
             continue
-        noise = result.comparison.run_noise(verdict.metric, verdict.tag)
+        noise = comparison.run_noise(verdict.metric, verdict.tag)
         if noise is not None and noise.deviation > 0 and (verdict.limit < noise.margin) is small:
             what = str(verdict.metric) if verdict.tag is None else f"{verdict.metric} [{verdict.tag}]"
             less = " is less than what differs from run to run" if small else ""
             yield f"max_drop {score_text(verdict.limit)} of {what}{less}. {run_noise(noise, verdict.limit)}"
 
 
-def _relevant_counts(result: ItemResult) -> Iterator[str]:
+def _relevant_counts(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Count what became of the relevant documents where nothing fails and an answer is another than before."""
-    comparison = result.comparison
-    if comparison is None or result.failed:
+    if result.failed:
         return
     if any(
         comparison.now.rankings(one.id) != comparison.baseline.rankings(one.id)
@@ -358,6 +349,10 @@ _NOTES: Sequence[tuple[str, About]] = (
     ("normal", _unmatched_passages),
     ("normal", _not_in_the_index),
     ("normal", _misspelt_ids),
+)
+"""The notes on a run by itself in the order in which they are printed, each with the `Note.level` from which it is shown."""
+
+_COMPARED: Sequence[tuple[str, AboutComparison]] = (
     ("normal", partial(_edits, added_alone=True)),
     ("quiet", partial(_edits, added_alone=False)),
     ("normal", partial(_depths, less=False)),
@@ -370,7 +365,7 @@ _NOTES: Sequence[tuple[str, About]] = (
     ("verbose", partial(_run_noise, small=False)),
     ("verbose", _relevant_counts),
 )
-"""The notes in the order in which they are printed, each with the `Note.level` from which a terminal shows it."""
+"""The notes on a run beside another one, likewise."""
 
 
 def losses(means: Iterable[tuple[str, float | None, float | None]]) -> Iterator[Note]:
