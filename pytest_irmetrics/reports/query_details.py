@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any
 from pytest_irmetrics.base.numbers import change_text, score_text
 from pytest_irmetrics.base.wording import cut, plural
 from pytest_irmetrics.comparison import moves
-from pytest_irmetrics.reports.texts import judgment_text
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
@@ -53,7 +52,7 @@ class RankedDocument:
     title: str
     """Empty where none is known."""
     judgment: str
-    """As `judgment_text` has it."""
+    """`forbidden`, `grade 3` or `unjudged`."""
     kind: str
     """`forbidden`, `relevant` (graded above 0), `other` (judged not relevant) or `unjudged`."""
     was: int | None = None
@@ -70,10 +69,17 @@ class RankedDocument:
         return self.kind in ("relevant", "forbidden")
 
 
+def judgment_text(doc_id: str, query: QueryReport) -> str:
+    """Return what a golden set says of a document: `forbidden`, `grade 3`, or `unjudged`."""
+    if doc_id in query.forbidden:
+        return "forbidden"
+    return f"grade {query.judgments[doc_id]:g}" if doc_id in query.judgments else "unjudged"
+
+
 def _document(query: QueryReport, doc_id: str, titles: Mapping[str, str], **ranked: Any) -> RankedDocument:
     grade = query.judgments.get(doc_id)
     kind = "unjudged" if grade is None else "relevant" if grade > 0 else "other"
-    judgment = judgment_text(doc_id, query.judgments, query.forbidden)
+    judgment = judgment_text(doc_id, query)
     kind = "forbidden" if doc_id in query.forbidden else kind
     return RankedDocument(doc_id, titles.get(doc_id, ""), judgment, kind, **ranked)
 
@@ -156,7 +162,7 @@ def moved_texts(query: QueryReport, titles: Mapping[str, str], *, ranked: bool =
 
 
 def _judged(doc_id: str, query: QueryReport, titles: Mapping[str, str]) -> str:
-    return f"{_named(doc_id, titles)} ({judgment_text(doc_id, query.judgments, query.forbidden)})"
+    return f"{_named(doc_id, titles)} ({judgment_text(doc_id, query)})"
 
 
 def _from_to(move: Move) -> str:

@@ -16,7 +16,7 @@ from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Mapping, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.reports.item_report import Degradation, ItemReport, ScoreRow
     from pytest_irmetrics.reports.session_report import SessionReport
@@ -183,18 +183,6 @@ def slice_trend(row: ScoreRow) -> Literal["fell", "rose", ""]:
     if row.interval is not None and row.interval[1] < -TOLERANCE:
         return "fell"
     return "rose" if row.interval is not None and row.interval[0] > TOLERANCE else ""
-
-
-def judgment_text(
-    doc_id: str,
-    judgments: Mapping[str, float],
-    forbidden: Collection[str],
-    grade: Literal["grade ", ""] = "grade ",
-) -> str:
-    """Return what a golden set says of a document: `forbidden`, `grade 3` (or `3`), or `unjudged`."""
-    if doc_id in forbidden:
-        return "forbidden"
-    return f"{grade}{judgments[doc_id]:g}" if doc_id in judgments else "unjudged"
 
 
 def caught_text(tried: Degradation) -> str:
