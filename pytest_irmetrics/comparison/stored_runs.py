@@ -169,9 +169,10 @@ def has_other_labels(query: Query, answer: Answer) -> bool:
     if answer.weight not in (None, query.weight):
         return True
     # A run that says nothing of judgments says nothing of tags.
-    return answer.judgments is not None and (
-        answer.judgments != query.judgments or {*answer.tags} != {*query.tags}
-    )
+    if answer.judgments is None:
+        return False
+    retagged = answer.tags != query.tags and {*answer.tags} != {*query.tags}
+    return retagged or answer.judgments != query.judgments
 
 
 def with_stored_labels(query: Query, answer: Answer) -> Query:
