@@ -46,8 +46,8 @@ _SINCE = 8
 def failure(item: ItemReport) -> Iterator[Block]:
     """Yield the message of a failed test: what failed, its means, its queries, what else to know, what to do."""
     yield from verdicts(item)
-    yield from _failed_means(item)
     yield from undecided(item)
+    yield from _failed_means(item)
     yield from scores(item)
     yield from errors(item)
     yield from queries(item)
