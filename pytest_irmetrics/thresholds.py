@@ -18,9 +18,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
 
 
-BY_DEFAULT = "the setting ir_max_drop"
-"""The origin of a `max_drop` that no threshold sets."""
-
 _OFF = "off"
 """The limit that cancels one of a place further away."""
 _MAX_SHOWN = 60  # characters of a user's text that a message repeats
@@ -107,7 +104,7 @@ def _out_of_range(metric: Metric, word: Word, limit: Limit) -> str:
     value, lower, upper = limit.value, metric.lower, metric.upper
     within = {
         "score": lower <= value <= upper,
-        "change": 0 <= value <= upper - lower,
+        "change": 0 <= value <= (100 if limit.percent else upper - lower),
         "count": value >= 0 and value == int(value),
         "level": 0 < value < 1,
     }[word.range]
@@ -247,15 +244,16 @@ def read_limit(
             why = "is about many queries" if word == "max_drop" else "is a limit of `max_drop` alone"
             raise ThresholdError(f"{name} is auto, which {why}. Write a number.")
         return AUTO
-    if text is not None and text.endswith("%"):
-        return _read_percentage(word, text, name)
-    number = finite(value) if text is None else read_number(text)
+    shown = quote(value) if isinstance(value, str) else cut(repr(value), _MAX_SHOWN)
+    percent = text is not None and text.endswith("%")
+    if percent and word != "max_drop":
+        raise ThresholdError(f"{name} is {shown}, but only `max_drop` takes per cent. Write a number.")
+    number = finite(value) if text is None else read_number(text.removesuffix("%").rstrip())
     if number is None:
-        shown = quote(value) if isinstance(value, str) else cut(repr(value), _MAX_SHOWN)
         raise ThresholdError(
             f"{name} is {shown}, which is not a number. Write for example {WORDS[word].example}, or off."
         )
-    limit = Limit(number)
+    limit = Limit(number, percent)
     if problem := _out_of_range(metric, WORDS[word], limit):
         raise ThresholdError(f"{name} is {limit}{problem}")
     return limit
@@ -352,17 +350,6 @@ def _set_twice_message(metric: Metric, tag: str | None, word: str, first: str, s
     slice_ = "" if tag is None else f" for the tag {quote(tag)}"
     places = f" ({first} and {second})" if first != second else f" ({first})" if first else ""
     return f"`{word}` of {metric.name}{slice_} is set twice in one place{places}. Keep one."
-
-
-def _read_percentage(word: str, text: str, name: str) -> Limit:
-    if word != "max_drop":
-        raise ThresholdError(f"{name} is {quote(text)}, but only `max_drop` takes per cent. Write a number.")
-    number = read_number(text[:-1].rstrip())
-    if number is None or not 0 <= number <= 100:
-        raise ThresholdError(
-            f"{name} is {quote(text)}. Write a share of the baseline from 0% to 100%, or off."
-        )
-    return Limit(number, percent=True)
 
 
 def _strip_quotes(text: str) -> str:

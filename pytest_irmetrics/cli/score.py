@@ -31,14 +31,14 @@ from pytest_irmetrics.cli.corpus import titles_of_reports
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import DEFAULT_DEPTH, evaluate_run
-from pytest_irmetrics.gates import Against, decide, gated_by_default
+from pytest_irmetrics.gates import Against, decide, resolve_with_default
 from pytest_irmetrics.reports.document import failure, query_block
 from pytest_irmetrics.reports.formats import json
 from pytest_irmetrics.reports.item_report import ItemReport, Note
 from pytest_irmetrics.reports.session_report import SessionReport
 from pytest_irmetrics.reports.summary import summary_lines
 from pytest_irmetrics.reports.text import lines
-from pytest_irmetrics.thresholds import AUTO, COMPARING_WORDS, Gates, Threshold, resolve
+from pytest_irmetrics.thresholds import AUTO, COMPARING_WORDS, Gates, resolve
 
 if TYPE_CHECKING:
     import argparse
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
+    from pytest_irmetrics.thresholds import Threshold
 
 ARGUMENTS = (
     shared.FORMAT,
@@ -62,9 +63,6 @@ ARGUMENTS = (
 )  # fmt: skip
 _NOT_ALONE = (*COMPARING_WORDS, "significance")
 """The words that say nothing of a run that is compared with none."""
-_DEFAULT = {"max_drop": AUTO}
-_BY_DEFAULT = "the default of max_drop"
-"""The origin of a `max_drop` that the golden set does not set."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -131,19 +129,17 @@ def _result(
     missing = tuple(query.id for query in now.counted if query.id not in run)
     retrieved = replace(now.retrieved, missing=missing, depth_advice="That is all that the run holds.")
     now = replace(now, retrieved=retrieved)
-    against, comparison = "", None
     places = [golden.thresholds]
-    if before is not None:
+    if before is None:
+        against, comparison = "", None
+        gates = Gates(gate for gate in resolve(places) if gate.word not in _NOT_ALONE)
+    else:
         against, other = before
         comparison = compare(now, evaluate_run(golden, other, metrics, depth=other.depth))
-        unset = gated_by_default(resolve(places), metrics)
-        places.append(
-            tuple(Threshold(metric, _DEFAULT, origin=_BY_DEFAULT, by_default=True) for metric in unset)
-        )
-    alone = comparison is None
-    gates = Gates(gate for gate in resolve(places) if not (alone and gate.word in _NOT_ALONE))
+        gates = resolve_with_default(places, metrics, AUTO, "the default of max_drop")
     verdicts = decide(now, gates, comparison=comparison, against=Against(against))
-    verdicts = tuple(verdict for verdict in verdicts if not (alone and verdict.state == "not checked"))
+    if comparison is None:
+        verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
     result = ItemResult(now, gates, verdicts, comparison, against=against or None)
     result.notes += [Note("normal", text) for text in _notes_on_run(now, beyond, unscorable)]
     result.notes += notes_on(result)

@@ -5,9 +5,9 @@ from pytest_irmetrics.gates.verdict import (
     STATES,
     Against,
     Verdict,
-    gated_by_default,
     leading_metric,
     rates_rankings,
+    resolve_with_default,
     usual_metric,
 )
 
@@ -16,9 +16,9 @@ __all__ = [
     "Against",
     "Verdict",
     "decide",
-    "gated_by_default",
     "leading_metric",
     "rates_rankings",
+    "resolve_with_default",
     "usual_metric",
     "would_pass",
 ]

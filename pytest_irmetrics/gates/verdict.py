@@ -5,12 +5,13 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from pytest_irmetrics.base.numbers import TOLERANCE
+from pytest_irmetrics.thresholds import Threshold, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.thresholds import Gate, Gates
+    from pytest_irmetrics.thresholds import Gate, Gates, Limit
 
 State = Literal["failed", "accepted", "undecided", "not checked", "passed"]
 """What a gate came to, in the order of every output.
@@ -123,16 +124,20 @@ def usual_metric(metrics: Iterable[Metric]) -> Metric | None:
     return next((metric for metric in rating if metric.name == USUAL), rating[0] if rating else None)
 
 
-def gated_by_default(gates: Gates, metrics: Iterable[Metric]) -> list[Metric]:
-    """Return the metrics that a `max_drop` gates where no threshold says so: those with a threshold over the whole set.
+def resolve_with_default(
+    places: Iterable[Iterable[Threshold]], metrics: Iterable[Metric], max_drop: Limit, origin: str
+) -> Gates:
+    """Merge thresholds as `resolve` does, with a default `max_drop` on every metric that has a threshold over the whole set.
 
     A threshold on a slice does not count. Where none of them rates rankings, the usual one of `metrics` is gated too.
+    `origin` is where the default was set, for messages. Raises ThresholdError.
     """
-    gated = [metric for metric, tag in gates.slices if tag is None and metric.kind != "latency"]
-    if any(map(rates_rankings, gated)):
-        return gated
-    usual = usual_metric(metrics)
-    return gated if usual is None else [*gated, usual]
+    places = [list(place) for place in places]
+    gated = [metric for metric, tag in resolve(places).slices if tag is None and metric.kind != "latency"]
+    if not any(map(rates_rankings, gated)) and (usual := usual_metric(metrics)) is not None:
+        gated.append(usual)
+    words = {"max_drop": max_drop}
+    return resolve([*places, [Threshold(metric, words, None, origin, by_default=True) for metric in gated]])
 
 
 def rates_rankings(metric: Metric) -> bool:

@@ -12,7 +12,7 @@ import pytest
 
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.evaluation import Evaluation, read_metrics, require_depth
-from pytest_irmetrics.gates import gated_by_default, rates_rankings
+from pytest_irmetrics.gates import rates_rankings, resolve_with_default
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin.marks import (
     MarkError,
@@ -23,7 +23,7 @@ from pytest_irmetrics.plugin.marks import (
 )
 from pytest_irmetrics.retrieval import RetrievalOptions
 from pytest_irmetrics.run.baseline import baseline_path
-from pytest_irmetrics.thresholds import BY_DEFAULT, Gates, Threshold, resolve
+from pytest_irmetrics.thresholds import Gates, Threshold, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -203,13 +203,13 @@ class GatedItem:
         Raises as `thresholds_by_place` does.
         """
         places, max_drop = self.thresholds_by_place(golden), self.settings.max_drop
-        if max_drop is not None and regression:
-            gated = gated_by_default(resolve(places), self.metrics(golden))
-            words = {"max_drop": max_drop}
-            default = [Threshold(metric, words, None, BY_DEFAULT, by_default=True) for metric in gated]
-            places = [*places, default]
+        gates = (
+            resolve_with_default(places, self.metrics(golden), max_drop, "the setting ir_max_drop")
+            if regression and max_drop is not None
+            else resolve(places)
+        )
         # A mark can name a slice that only some of the test's sets have.
-        return Gates(gate for gate in resolve(places) if gate.tag is None or gate.tag in golden.tags)
+        return Gates(gate for gate in gates if gate.tag is None or gate.tag in golden.tags)
 
     @property
     def baseline_file(self) -> Path:
