@@ -45,7 +45,6 @@ _TABLE_DEVIATIONS = 8
 _TABLE_POINTS = 25
 
 _Z_POWER = 0.842  # normal quantile of 80 % power
-_Z_LEVEL = 1.645  # normal quantile of the one-sided 5 % level
 
 
 def sign_flip_p(differences: Iterable[float]) -> float:

@@ -119,7 +119,7 @@ class BaselineJudge:
             return Verdict.of(gate, self._failure, text, details=(advice,))
         share = self._paired_share(gate)
         if share < _MIN_PAIRED:
-            text = wording.too_few_paired_in_slice(gate, share, self._against.name)
+            text = wording.too_few_paired(self._comparison, share, self._against.name, gate.tag)
             details = () if self._storing else (wording.pair_again(self._against),)
             return Verdict.of(gate, self._failure, text, details=details)
         found = [(side, one) for side in self._sides if (one := side.regression(gate)) is not None]

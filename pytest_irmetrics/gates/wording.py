@@ -178,12 +178,19 @@ def edited(wrong: Sequence[WrongMean], file: str) -> tuple[str, str]:
     return text, f"Restore the file: `{shlex.join(['git', 'checkout', '--', file])}`."
 
 
-def too_few_paired(comparison: Comparison, share: float, against: str) -> str:
-    """Say which share of the baseline's queries, by weight, is still asked in the same words: too small a one."""
+def too_few_paired(comparison: Comparison, share: float, against: str, tag: str | None = None) -> str:
+    """Say which share of the baseline's queries, or of those with a tag, is still asked in the same words: too small a one.
+
+    The share is by weight. Of the whole set it is said, too, where the others are.
+    """
+    passages = len(comparison.passages_edited)
+    others = (
+        f": {len(comparison.removed):,} removed, {len(comparison.reworded):,} reworded, {len(comparison.new):,} new"
+        f"{f', {passages:,} with other passages' if passages else ''}"
+    )
+    tagged, others = ("", others) if tag is None else (f" tagged {tag}", "")
     return (
-        f"Only {_per_cent(share)} of {against}'s queries (by weight) are still asked in the same words: "
-        f"{len(comparison.removed):,} removed, {len(comparison.reworded):,} reworded, {len(comparison.new):,} new"
-        f"{f', {len(comparison.passages_edited):,} with other passages' if comparison.passages_edited else ''}. "
+        f"Only {_per_cent(share)} of {against}'s queries{tagged} (by weight) are still asked in the same words{others}. "
         "That is too few to say that nothing regressed."
     )
 
@@ -195,14 +202,6 @@ def too_many_passages_edited(comparison: Comparison, against: str) -> str:
         f"{plural(len(ids), 'query', 'queries')} of {against}, {_per_cent(comparison.passages_edited_share)} by weight, "
         f"{'judges' if len(ids) == 1 else 'judge'} other passages now: {listed(ids)}. "
         f"{against[0].upper()}{against[1:]} was not searched for these, so a fall could hide behind the edit."
-    )
-
-
-def too_few_paired_in_slice(gate: Gate, share: float, against: str) -> str:
-    """Say which share of the baseline's queries with a tag, by weight, is still asked in the same words."""
-    return (
-        f"{subject(gate)}: only {_per_cent(share)} of those that {against} has (by weight) are still asked in the same "
-        "words. That is too few to say that nothing regressed."
     )
 
 
