@@ -24,6 +24,7 @@ from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.reports import output
 from pytest_irmetrics.reports.formats import json
+from pytest_irmetrics.run.answer import decode
 
 if TYPE_CHECKING:
     import argparse
@@ -70,11 +71,9 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _read(file: str, where: str) -> SessionReport:
-    """Return the session of a JSON report. Raises CommandError and ReportError."""
+    """Return the session of a JSON report. Raises CommandError, RunError and ReportError."""
     try:
         with inputs.readable_file(file) as path:
-            return json.loads(read_bytes(path).decode("utf-8-sig"))
+            return json.loads(decode(read_bytes(path), where))
     except FileError as error:
         raise shared.CommandError(f"{where}: {error}") from None
-    except UnicodeDecodeError:
-        raise shared.CommandError(f"{where}:1: is not UTF-8. Write the report anew.") from None

@@ -18,6 +18,7 @@ from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.reports.item_report import SinceReport
 from pytest_irmetrics.reports.since import cure, headlines
 from pytest_irmetrics.run import Run, RunError
+from pytest_irmetrics.run.answer import decode
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -71,10 +72,10 @@ def read_committed(item: GatedItem, golden: GoldenSet) -> CommittedTest | SinceR
             return SinceReport(ref, left.commit, "new", path)
         renamed_from = None if before == path else before
         try:
-            run = Run.loads(data.decode("utf-8-sig"), f"{before} at {ref}")
-        except (RunError, UnicodeDecodeError) as error:
-            why = str(error) if isinstance(error, RunError) else f"{before} at {ref}: it is not UTF-8."
-            return SinceReport(ref, left.commit, "unreadable", path, renamed_from, why=why)
+            shown = f"{before} at {ref}"
+            run = Run.loads(decode(data, shown), shown)
+        except RunError as error:
+            return SinceReport(ref, left.commit, "unreadable", path, renamed_from, why=str(error))
         found, why = _golden_set(item, golden, left, before, run)
         return CommittedTest(ref, left.commit, path, renamed_from, run, found, why)
     except GitError as error:
