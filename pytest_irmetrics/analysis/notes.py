@@ -6,7 +6,6 @@ from functools import partial
 from math import inf
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.id_spelling import normalised
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.comparison import slices_that_fell
@@ -195,8 +194,11 @@ def _misspelt_ids(result: ItemResult) -> Iterator[str]:
     for query in evaluation.counted[:_MAX_QUERIES]:
         returned = _returned(evaluation, query)
         unreturned = [doc_id for doc_id in _relevant([query]) if doc_id not in returned]
-        spelt = {normalised(doc_id): doc_id for doc_id in returned} if unreturned else {}
-        found |= {one: (query, spelt[form]) for one in unreturned if (form := normalised(one)) in spelt}
+        if unreturned:
+            from pytest_irmetrics.analysis.id_spelling import normalised  # noqa: PLC0415 - often all came back
+
+            spelt = {normalised(doc_id): doc_id for doc_id in returned}
+            found |= {one: (query, spelt[form]) for one in unreturned if (form := normalised(one)) in spelt}
     if not found:
         return
     stored = None if comparison is None else comparison.baseline

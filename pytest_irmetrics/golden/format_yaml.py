@@ -25,7 +25,6 @@ from pytest_irmetrics.golden.queries import (
     read_text,
 )
 from pytest_irmetrics.golden.query import limits_as_dict, query_as_dict
-from pytest_irmetrics.golden.write import own_name
 from pytest_irmetrics.golden.yaml_nodes import NodeReader, event_place
 
 if TYPE_CHECKING:
@@ -204,6 +203,12 @@ _Dumper.add_representer(str, _Dumper.represent_text)
 _Dumper.add_representer(_Block, _Dumper.represent_pairs)
 _Dumper.add_representer(dict, _Dumper.represent_pairs)
 _Dumper.add_representer(list, _Dumper.represent_items)
+
+
+def own_name(golden: GoldenSet) -> str | None:
+    """Return a golden set's name, None if it follows from the name of its file."""
+    from_path = () if golden.path is None else (without_gz(golden.path).stem, golden.path.name)
+    return None if golden.name in from_path else golden.name
 
 
 def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:

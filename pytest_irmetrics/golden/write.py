@@ -6,8 +6,8 @@ from dataclasses import fields, replace
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.wording import listed, quote
+from pytest_irmetrics.golden.format_yaml import own_name
 from pytest_irmetrics.golden.formats import OPTIONAL
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import Query
@@ -69,12 +69,6 @@ def _reduced(query: Query, target: Format, without: dict[str, Any], level: Grade
     if not ("no_answer" in target.holds if query.no_answer else is_held):
         return None
     return replace(query, judgments=judgments, **without)
-
-
-def own_name(golden: GoldenSet) -> str | None:
-    """Return a golden set's name, None if it follows from the name of its file."""
-    from_path = () if golden.path is None else (without_gz(golden.path).stem, golden.path.name)
-    return None if golden.name in from_path else golden.name
 
 
 def refuse(names: Iterable[str], why: str, advice: str) -> None:
