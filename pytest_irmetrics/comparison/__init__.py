@@ -2,7 +2,6 @@
 
 from pytest_irmetrics.comparison.comparison import Comparison, Move, compare, moves
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED, MetricChange
-from pytest_irmetrics.comparison.run_noise import RunNoise
 from pytest_irmetrics.comparison.slices import SliceFall, joint_intervals, main_slice, slices_that_fell
 from pytest_irmetrics.comparison.stored_runs import JudgedSince, LabelPart
 
@@ -13,7 +12,6 @@ __all__ = [
     "LabelPart",
     "MetricChange",
     "Move",
-    "RunNoise",
     "SliceFall",
     "compare",
     "joint_intervals",

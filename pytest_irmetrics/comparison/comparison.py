@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
-from pytest_irmetrics.comparison.run_noise import measure_run_noise
 from pytest_irmetrics.comparison.stored_runs import (
     count_judged_since,
     has_other_labels,
@@ -145,6 +144,8 @@ class Comparison:
         """Return how much a change of a mean varies from run to run; None where neither side asked more than once."""
         if not self.now.repeated and not self.baseline.repeated:
             return None
+        from pytest_irmetrics.comparison.run_noise import measure_run_noise  # noqa: PLC0415 - most ask once
+
         change = self.change(metric, tag)
         return measure_run_noise(change, self.baseline.repeats(metric), self.now.repeats(metric))
 

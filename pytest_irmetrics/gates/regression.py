@@ -9,7 +9,8 @@ from pytest_irmetrics.gates.verdict import at_least
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_irmetrics.comparison import Comparison, MetricChange, RunNoise
+    from pytest_irmetrics.comparison import Comparison, MetricChange
+    from pytest_irmetrics.comparison.run_noise import RunNoise
     from pytest_irmetrics.gates.verdict import State
     from pytest_irmetrics.thresholds import Gate
 

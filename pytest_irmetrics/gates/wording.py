@@ -22,7 +22,8 @@ from pytest_irmetrics.gates.regression import Outcome, Regression, change_of
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.comparison import Comparison, JudgedSince, LabelPart, MetricChange, RunNoise
+    from pytest_irmetrics.comparison import Comparison, JudgedSince, LabelPart, MetricChange
+    from pytest_irmetrics.comparison.run_noise import RunNoise
     from pytest_irmetrics.comparison.stored_runs import WrongMean
     from pytest_irmetrics.evaluation import NoQueryError
     from pytest_irmetrics.gates.verdict import Against
