@@ -17,7 +17,7 @@ from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.history_report import (
     HistoryPoint,
     MetricHistory,
-    Since,
+    PinnedCommit,
     TestHistory,
 )
 from pytest_irmetrics.run import Run, RunError
@@ -59,7 +59,9 @@ def add_versions(
             found.append((HistoryPoint("", 0, "not committed yet", path), now))
         found.append((point, run if isinstance(run, Run) and not point.problem else None))
     found = found or [(HistoryPoint("", 0, "not committed yet", path), now)]
-    judge = _Judge(golden, tuple(metrics), now, _left_queries(golden, [run for _, run in found if run]))
+    judge = _VersionScorer(
+        golden, tuple(metrics), now, _left_queries(golden, [run for _, run in found if run])
+    )
     scored = [(point, run) for point, run in reversed(found) if run is not None]
     for point, run in scored:
         judge.describe(point, run)
@@ -68,7 +70,7 @@ def add_versions(
     history.points = [point for point, _ in reversed(found)]
     history.summary = judge.summary(history.points)
     if since is not None and pinned is not None:
-        history.since = Since(since, pinned, repository.time_of(pinned))
+        history.since = PinnedCommit(since, pinned, repository.time_of(pinned))
         paths = dict.fromkeys(version.path for version in versions)
         runs = (_read(repository, pinned, one, since) for one in paths)
         found_run = next((run for run in runs if run is not None), None)
@@ -107,7 +109,7 @@ def _left_queries(golden: GoldenSet, runs: Iterable[Run]) -> dict[str, list[Quer
 
 
 @dataclass
-class _Judge:
+class _VersionScorer:
     """Scores and compares versions of one baseline, as today's golden set judges them, or as they were stored last."""
 
     golden: GoldenSet
@@ -186,7 +188,7 @@ class _Judge:
             found.append(MetricHistory(name, first, now, mean, commit, below if commit else 0.0, line))
         return found
 
-    def compare_since(self, pin: Since, run: Run | str | None, leading: str) -> None:
+    def compare_since(self, pin: PinnedCommit, run: Run | str | None, leading: str) -> None:
         """Fill in how today's baseline differs from that of a pinned commit, or why nothing can be compared."""
         pin.problem = _problem(run, self.now.depth) or ""
         if run is None:

@@ -60,12 +60,12 @@ def write_whole(
     *,
     again: str = "write it again",
     shown: str | None = None,
-    read: str | None = None,
+    digest_when_read: str | None = None,
 ) -> bool:
     """Write a user's file, whole or not at all, unless it has this content; return whether it was written.
 
     Makes the folders that it takes, follows links and keeps the file's mode. Raises WriteError, and then the file is
-    as it was; `again` says what to do once the cause is mended, and `shown` is how the error calls the file. `read` is the
+    as it was; `again` says what to do once the cause is mended, and `shown` is how the error calls the file. `digest_when_read` is the
     `content_digest` of what `data` was made from: where the file has another content by now, that is an error, too.
     """
     real = Path(os.path.realpath(path))
@@ -78,7 +78,7 @@ def write_whole(
             content = real.read_bytes()
             if content == data:
                 return False
-            if read is not None and content_digest(content) != read:
+            if digest_when_read not in (None, content_digest(content)):
                 raise WriteError(f"{where}: was changed meanwhile, and nothing was written. Run it again.")
             if not mode & 0o222 or not os.access(real, os.W_OK):
                 raise WriteError(f"{where}: is read-only. Make it writable (`chmod u+w`), and {again}.")

@@ -56,7 +56,7 @@ def shorten(text: str, width: int, *, ascii_only: bool = False, middle: bool = F
     dots = "..." if ascii_only else "…"
     room = width - len(dots)
     if room <= 0:
-        return dots[: max(width, 0)]
+        return dots[:width]
     cells = _cells(text)
     tail_room = room // 2 if middle else 0
     head = _count_fitting(cells, room - tail_room)

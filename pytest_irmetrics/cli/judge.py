@@ -26,7 +26,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.analysis.labelling import Unjudged
     from pytest_irmetrics.cli.corpus import Documents
     from pytest_irmetrics.golden import GoldenSet
-    from pytest_irmetrics.golden.edit_yaml import Edit
+    from pytest_irmetrics.golden.edit_yaml import FileEdit
     from pytest_irmetrics.metrics import Grade
 
 _MOST_GRADED, _MOST_TEXT = 5, 600
@@ -125,7 +125,7 @@ class _Step(NamedTuple):
 
     golden: GoldenSet
     """The golden set before it."""
-    edit: Edit | None = None
+    edit: FileEdit | None = None
     """None where the item was skipped."""
 
 
@@ -136,7 +136,7 @@ class Session:
     items: Sequence[Unjudged]
     golden: GoldenSet
     """As it was read or written last."""
-    append: Callable[[Sequence[Judgment]], Edit]
+    append: Callable[[Sequence[Judgment]], FileEdit]
     """Writes judgments into its file, whose name in messages is `shown`."""
     shown: str
     documents: Documents

@@ -52,7 +52,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.analysis.labelling import Unjudged
     from pytest_irmetrics.cli.corpus import Documents
-    from pytest_irmetrics.golden.edit_yaml import Edit, Judgment
+    from pytest_irmetrics.golden.edit_yaml import FileEdit, Judgment
     from pytest_irmetrics.run import Run
 
 _WHICH, _WHAT = "which documents", "what to do with them"
@@ -121,7 +121,7 @@ def _why_not_editable(file: str) -> str | None:
 
 
 def _append(
-    append: Callable[[Sequence[Judgment]], Edit],
+    append: Callable[[Sequence[Judgment]], FileEdit],
     given: Sequence[Judgment],
     returned: Collection[str],
     options: argparse.Namespace,
@@ -153,7 +153,7 @@ def _list(
     golden: GoldenSet,
     runs: Mapping[str, Run],
     documents: Documents,
-    append: Callable[[Sequence[Judgment]], Edit],
+    append: Callable[[Sequence[Judgment]], FileEdit],
     options: argparse.Namespace,
 ) -> None:
     """List or judge the documents that runs returned and that are not judged; with ``--query``, those of some queries."""

@@ -32,7 +32,7 @@ _MIN_JUDGMENTS = 5
 _MAX_OTHERS = 1 / 4
 """Up to which share of them the other run's may get, for them to be one-sided."""
 
-_HALF = 1 / 2
+_MUCH_LESS = 1 / 2
 """Below which share of what is judged of the one run's own documents the other's are judged less."""
 
 # Queries.
@@ -216,7 +216,7 @@ def _favours(one: JudgedSide, other: JudgedSide) -> bool:
     return (
         one.judged_since >= _MIN_JUDGMENTS
         and other.judged_since <= _MAX_OTHERS * one.judged_since
-        and other.judged * one.returned < _HALF * one.judged * other.returned
+        and other.judged * one.returned < _MUCH_LESS * one.judged * other.returned
     )
 
 

@@ -20,7 +20,7 @@ LEVEL = 0.05
 _MOST_LOST = 1
 """How many more queries may fall to 0 than rise from it before a fall fails by `auto`."""
 
-Why = Literal["within", "beyond", "unlikely", "far", "lost", "no chance to fail", "chance", "noise"]
+Why = Literal["within", "beyond", "unlikely", "far", "lost", "noise hides any fall", "chance", "noise"]
 """What decides: the limit; p, the limit of `auto` beyond which nothing is chance, or queries lost; or why nothing can."""
 
 
@@ -85,7 +85,7 @@ class Regression(NamedTuple):
         if at_least(self.allowed, self.size):
             return Outcome("passed", "within")
         if self.noise is not None and 0 < (self.change.baseline or 0.0) <= self.allowed + self.margin:
-            return Outcome("failed", "no chance to fail")
+            return Outcome("failed", "noise hides any fall")
         if not self.exceeds:
             return Outcome("undecided", "noise")
         if self.significance is None:

@@ -281,7 +281,7 @@ def regression(
             facts += [f"{enough:g} would fail one harmless change in {HARMLESS_IN}"] if enough else []
             why = f" ({'; '.join(facts)})" if facts else ""
             return f"{fell}, which may be chance: undecided{why}."
-        case "no chance to fail":
+        case "noise hides any fall":
             return (
                 f"{fell}; {rule}. It cannot be judged: answers differ so much from one time to the next that even 0 would "
                 "pass. Ask more often."

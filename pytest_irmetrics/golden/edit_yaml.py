@@ -51,7 +51,7 @@ class Judgment(NamedTuple):
         return self.doc_id if self.text is None else Passage(self.doc_id, self.text, self.grade).key
 
 
-class Edit(NamedTuple):
+class FileEdit(NamedTuple):
     """Judgments that were appended to the file of a golden set."""
 
     path: Path
@@ -80,7 +80,7 @@ class Edit(NamedTuple):
 
 def append_judgments(
     path: Path, judgments: Iterable[Judgment], shown: str, custom_metrics: Collection[str] = ()
-) -> Edit:
+) -> FileEdit:
     """Append the judgments that a golden set lacks to its file, all or none of them.
 
     `shown` is the path in messages. The file is read first, and its new content before that is written: it holds the golden
@@ -98,7 +98,7 @@ def append_judgments(
         before = parse_yaml(decoded or "", path, shown, custom_metrics)
         new = _lacking(before, judgments)
         if not new:
-            return Edit(path, data, data, before, new)
+            return FileEdit(path, data, data, before, new)
         by_query: dict[str, list[Judgment]] = {}
         for one in new:
             by_query.setdefault(one.query_id, []).append(one)
@@ -112,8 +112,8 @@ def append_judgments(
         for query in _changed_otherwise(before, after, by_query):
             message = f"The new judgments would change more than they should, in {quote(query.id)}. Nothing was written; append them by hand."
             raise GoldenSetError([Problem(shown, query.line, query.column, message)])
-        write_whole(path, edited, shown=shown, read=content_digest(data))
-    return Edit(path, data, edited, after, new)
+        write_whole(path, edited, shown=shown, digest_when_read=content_digest(data))
+    return FileEdit(path, data, edited, after, new)
 
 
 def _lacking(golden: GoldenSet, judgments: Iterable[Judgment]) -> list[Judgment]:

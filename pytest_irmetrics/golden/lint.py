@@ -137,7 +137,7 @@ def _best_possible(metric: Metric, word: str, queries: Sequence[Query], golden: 
 
     None where no ranking decides on the limit, and for a metric whose best score does not follow from the judgments.
     """
-    if word not in ("min", "min_each") or not metric.is_best_known:
+    if word not in ("min", "min_each") or not metric.has_known_ideal:
         return None
     scorer = Scorer([metric], relevance_level=golden.relevance_level)
     values, weights = [], []

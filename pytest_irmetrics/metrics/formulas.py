@@ -384,7 +384,7 @@ class Family:
     kind: Kind = "ranking"
     lower: float = 0.0
     upper: float = 1.0
-    is_best_known: bool = True
+    has_known_ideal: bool = True
     """Whether the best ranking there is has the judged documents in order of their grades, and no others."""
     about: str = field(default="", repr=False)
     """The definition, where there is no formula with a docstring."""
@@ -414,13 +414,13 @@ FAMILIES: Mapping[str, Family] = {
         Family("all", everything, (REL,)),
         Family("f1", f1, (REL,), set_aliases=("set_f", "setf")),
         Family("r_precision", r_precision, (REL,), ("rprec", "r-precision")),
-        Family("judged", judged, is_best_known=False),
+        Family("judged", judged, has_known_ideal=False),
         Family("err", err, (_MAX,)),
         Family("rbp", rbp, (REL, Parameter("p", 0.8, below=1))),
-        Family("bpref", bpref, (REL,), is_best_known=False),
-        Family("no_answer", kind="no_answer", is_best_known=False, about=_EMPTY),
+        Family("bpref", bpref, (REL,), has_known_ideal=False),
+        Family("no_answer", kind="no_answer", has_known_ideal=False, about=_EMPTY),
         *(
-            Family(name, kind="latency", upper=inf, is_best_known=False, about=f"{what} of the milliseconds that a query took.")
+            Family(name, kind="latency", upper=inf, has_known_ideal=False, about=f"{what} of the milliseconds that a query took.")
             for name, what in (("latency_p50", "The median"), ("latency_p95", "The 95th percentile"))
         ),
     )

@@ -62,9 +62,9 @@ class Metric:
         return _family(self).upper
 
     @property
-    def is_best_known(self) -> bool:
+    def has_known_ideal(self) -> bool:
         """Whether the best ranking there is has the judged documents in order of their grades, and no others."""
-        return _family(self).is_best_known
+        return _family(self).has_known_ideal
 
     def __str__(self) -> str:
         return self.name
@@ -73,7 +73,7 @@ class Metric:
         return f"<Metric {self.name}>"
 
 
-_CUSTOM = Family("", kind="custom", lower=-inf, upper=inf, is_best_known=False)
+_CUSTOM = Family("", kind="custom", lower=-inf, upper=inf, has_known_ideal=False)
 _CUT_ALIASES = {alias: family.name for family in FAMILIES.values() for alias in family.cut_aliases}
 _SET_ALIASES = {alias: family.name for family in FAMILIES.values() for alias in family.set_aliases}
 _ALIASES = {alias: family.name for family in FAMILIES.values() for alias in family.aliases}
@@ -222,9 +222,9 @@ def _closest(name: str, names: Iterable[str]) -> str | None:
 def _unknown_metric(text: str, name: str, custom: Collection[str]) -> str:
     """Word the error for a name that is no metric's, with the closest one that is."""
     cut = text[text.rindex("@") :] if "@" in text else ""
-    stem = name.casefold().rstrip("0123456789")
+    stem = name.rstrip("0123456789")
     digits = name[len(stem) :]
-    meant = _ALL.get(stem.rstrip("_-. "))
+    meant = _ALL.get(stem.casefold().rstrip("_-. "))
     if digits and meant:
         return f"unknown metric {text!r}. Did you mean {meant}@{digits}?"
     close = _closest(name.casefold(), [*_ALL, *custom])

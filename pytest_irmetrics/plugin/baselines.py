@@ -93,7 +93,7 @@ def _read_own_baseline(item: GatedItem) -> StoredRun | None:
         )
     try:
         if settings.update:
-            item.baseline_read = baseline_digest(path)
+            item.baseline_digest = baseline_digest(path)
         run = read_baseline(path, shown=shown)
         _require_queries(run, f"{shown}:1: this run", CURE)
         if settings.update and settings.only_queries:

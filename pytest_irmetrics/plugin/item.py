@@ -77,7 +77,7 @@ class GatedItem:
         """Id → the title of the document that came back."""
         self.notes: list[Note] = []
         """What its report is to say besides the verdicts."""
-        self.baseline_read: str | None = None
+        self.baseline_digest: str | None = None
         """In an updating run, the digest of the stored baseline as it was read."""
 
     def golden_set(self, given: Any = None) -> GoldenSet:

@@ -97,7 +97,7 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
     report.run = text if reports else None
     if not updates:
         return
-    report.baseline_read = item.baseline_read
+    report.baseline_digest = item.baseline_digest
     report.baseline_text = text
     if settings.only_queries and result.comparison is not None:
         from pytest_irmetrics.analysis.accepted_queries import accept_queries  # noqa: PLC0415 - few runs accept single queries

@@ -126,7 +126,7 @@ class Recorder:
         shown = self._session.shown(attempt.baseline)
         try:
             changed = write_baseline(
-                attempt.baseline, found.baseline_text, shown=shown, read=found.baseline_read
+                attempt.baseline, found.baseline_text, shown=shown, digest_when_read=found.baseline_digest
             )
         except IRMetricsError as error:
             self._problems.append(str(error))

@@ -60,7 +60,7 @@ def github_warnings(session: SessionReport) -> Iterator[str]:
         (item.nodeid, gate) for item in session.items for gate in item.gates if gate.state == "undecided"
     ]
     for nodeid, gate in undecided[: MOST - len(session.accepted[:MOST])]:
-        yield _command("warning", {}, "A fall in search quality is undecided", f"{nodeid}: {gate.text}")
+        yield _command("notice", {}, "A fall in search quality is undecided", f"{nodeid}: {gate.text}")
 
 
 def _unmeasured(session: SessionReport) -> tuple[list[str], list[str]]:

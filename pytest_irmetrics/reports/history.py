@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.history_report import (
         HistoryPoint,
         MetricHistory,
-        Since,
+        PinnedCommit,
         TestHistory,
     )
 
@@ -111,12 +111,12 @@ def _standing(history: TestHistory) -> str:
     )
 
 
-def _date(point: HistoryPoint | Since) -> str:
+def _date(point: HistoryPoint | PinnedCommit) -> str:
     """Return the day of a commit; ``now`` for what is not committed."""
     return datetime.fromtimestamp(point.time, UTC).date().isoformat() if point.commit else "now"
 
 
-def _short(point: HistoryPoint | Since) -> str:
+def _short(point: HistoryPoint | PinnedCommit) -> str:
     """Return the first ten characters of a commit's id, as Git abbreviates it."""
     return point.commit[:10]
 
@@ -206,7 +206,7 @@ def _lowered(history: TestHistory) -> Iterator[Block]:
         yield Text(f"and {len(lowering) - len(order)} more")
 
 
-def _since(since: Since, leading: str) -> Iterator[Block]:
+def _since(since: PinnedCommit, leading: str) -> Iterator[Block]:
     """Say how far today's means are from those of a pinned commit, and which queries pay."""
     lead = f"Since {since.revision} ({_date(since)}, {_short(since)})"
     yield Text("")

@@ -33,10 +33,10 @@ class HistoryPoint:
     """Metric → mean over those of today's queries that it holds."""
     changes: dict[str, float | None] = field(default_factory=dict)
     """Metric → change from the version before, over the queries that both hold."""
+    as_judged_before: dict[str, float] = field(default_factory=dict)
+    """`changes` under the judgments stored with the version before, where this one changed any."""
     until_today: dict[str, float | None] = field(default_factory=dict)
     """Metric → change from this version to today's, over the queries that both hold."""
-    as_judged_before: dict[str, float] = field(default_factory=dict)
-    """The same under the judgments stored with the version before, where this one changed any."""
     margins: dict[str, float] = field(default_factory=dict)
     """Metric → how far a mean may differ from run to run, where queries were asked more than once."""
     added: list[str] = field(default_factory=list)
@@ -90,7 +90,7 @@ class MetricHistory:
 
 
 @dataclass(slots=True)
-class Since:
+class PinnedCommit:
     """How far today's means are from those at a pinned commit, over the queries that both hold."""
 
     revision: str
@@ -129,7 +129,7 @@ class TestHistory:
     points: list[HistoryPoint] = field(default_factory=list)
     """Oldest first."""
     summary: list[MetricHistory] = field(default_factory=list)
-    since: Since | None = None
+    since: PinnedCommit | None = None
     notes: list[str] = field(default_factory=list)
 
     @property

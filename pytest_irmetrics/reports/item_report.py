@@ -350,7 +350,7 @@ class ItemReport:
     """The run as JSON text, for report files."""
     baseline_text: str | None = None
     """The baseline to store, as JSON text; set in an updating run."""
-    baseline_read: str | None = None
+    baseline_digest: str | None = None
     """The digest of the baseline's file as it was read, where it was."""
 
     @property

@@ -154,10 +154,12 @@ def baseline_digest(path: Path) -> str | None:
         return None
 
 
-def write_baseline(path: Path, text: str, *, shown: str | None = None, read: str | None = None) -> bool:
+def write_baseline(
+    path: Path, text: str, *, shown: str | None = None, digest_when_read: str | None = None
+) -> bool:
     """Write a baseline, whole or not at all, and return whether that changed anything.
 
-    `read` is the `content_digest` of the file as it was read: what another run has stored since is not written over.
+    `digest_when_read` is the `content_digest` of the file as it was read: what another run has stored since is not written over.
 
     Makes the folders that it takes, follows links and keeps the file's mode. Raises WriteError, and RunError where the
     file is that of another test; then the file is as it was. `shown` is how errors call it.
@@ -167,5 +169,9 @@ def write_baseline(path: Path, text: str, *, shown: str | None = None, read: str
 
     with lock_file(path):
         return write_whole(
-            path, text.encode("utf-8"), again="store the baseline again", shown=shown, read=read
+            path,
+            text.encode("utf-8"),
+            again="store the baseline again",
+            shown=shown,
+            digest_when_read=digest_when_read,
         )

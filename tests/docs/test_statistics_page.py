@@ -16,7 +16,7 @@ CHANCE = re.compile(
     r"\b(likely|surely|probably|certainly|once in|times in|chance|too few|estimate)\b|% interval|p = |p < "
 )
 
-NOT_PRINTED = {"no chance to fail"}
+NOT_PRINTED = {"noise hides any fall"}
 """Words of the code for an outcome."""
 
 

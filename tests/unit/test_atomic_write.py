@@ -47,11 +47,11 @@ def test_says_whether_anything_changed_and_touches_nothing_that_did_not(path):
 
 
 def test_what_was_changed_since_it_was_read_is_not_written_over(path):
-    assert write_whole(path, NEW, read=content_digest(OLD)) is True
+    assert write_whole(path, NEW, digest_when_read=content_digest(OLD)) is True
     with pytest.raises(WriteError, match=r"was changed meanwhile, and nothing was written\. Run it again"):
-        write_whole(path, b"newer", read=content_digest(OLD))
+        write_whole(path, b"newer", digest_when_read=content_digest(OLD))
     assert path.read_bytes() == NEW
-    assert write_whole(path, NEW, read=content_digest(OLD)) is False
+    assert write_whole(path, NEW, digest_when_read=content_digest(OLD)) is False
 
 
 @either

@@ -127,7 +127,7 @@ def _lead(item: ItemReport, session: SessionReport) -> list[str]:
 
 
 def _when(info: RunInfo) -> str:
-    """Return when a session ran, and for how long: `2026-03-01 09:30 UTC, took 1.5 s`."""
+    """Return when a session ran, and for how long: `2026-03-01 09:30 UTC · took 1.5 s`."""
     # `2026-03-01T09:30:00+01:00`
     started = (
         f"{info.started[:10]} {info.started[11:16]} {info.started[19:].replace('+00:00', 'UTC')}".strip()

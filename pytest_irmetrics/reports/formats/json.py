@@ -26,7 +26,7 @@ BEGINNING = f'{{\n"format": "{FORMAT}"'
 
 VERSION = 1
 
-LEFT_OUT = ("baseline_text", "baseline_read")
+LEFT_OUT = ("baseline_text", "baseline_digest")
 """The fields of an ItemReport that are for the controller alone."""
 
 _ENTRY_A_LINE = ("rows", "slices", "gates", "queries")

@@ -37,7 +37,7 @@ _DEEPER_RANKS = 10
 """How many relevant and forbidden documents below that cut-off are shown."""
 
 _MOST = 20
-"""How many lines of a message, and how many baselines, are shown."""
+"""How many lines of a message, and how many unused baselines, are shown."""
 
 _ROWS = 100
 """How many golden sets the table of all of them has."""
@@ -93,8 +93,10 @@ def _parts(session: SessionReport, scope: _Scope) -> Iterator[list[str]]:
     if len(items) > 1 or not scope.passing:
         table = document.overview(items[:_ROWS], names, session)
         yield [*_blocks([table], scope), *_more(len(items) - _ROWS, unit)]
-    for path, told in session.unused_baseline_notes:
+    unused = session.unused_baseline_notes
+    for path, told in unused[:_MOST]:
         yield ["", f"The baseline {_code(path)} {told}"]
+    yield [*_more(len(unused) - _MOST, "unused baseline")]
     for nodeid, message in session.unmeasured.items():
         yield ["", f"{_code(nodeid)} failed before anything was measured:", *_message(message)]
     yield [*_blocks(variant_tables(items), scope)] if scope.passing else []
