@@ -34,7 +34,7 @@ if TYPE_CHECKING:
 ARGUMENTS = (
     shared.QUIET,
     argument("file", metavar="REPORT.json", help="what pytest --ir-report=json:PATH wrote; - is standard input"),
-    argument("-o", "--output", metavar="PATH", action="append", default=[], help="where to: the format is told by the suffix, .html, .md or .json, or said before the path, html:PATH, also html:-; repeatable"),
+    argument("-o", "--output", metavar="PATH", action="append", default=[], help=f"where to: the format is told by the suffix, .{', .'.join(output.FORMATS)}, or said before the path, html:PATH, also html:-; repeatable"),
 )  # fmt: skip
 
 

@@ -27,9 +27,7 @@ OK, FAILED = 0, 1
 STANDARD = "-"
 """As a file's name on the command line: standard input where it is read, standard output where it is written."""
 
-GOLDEN_HELP = (
-    "a golden set: .yaml, .yml, .jsonl, .csv, .tsv, TREC .qrels, or a BEIR folder; - is standard input"
-)
+GOLDEN_HELP = f"a golden set: {', '.join(SUFFIXES)}, or a BEIR folder; - is standard input"
 _MAX_DIGITS = 9
 """Of a count; Python refuses to read thousands of them."""
 

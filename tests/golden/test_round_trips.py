@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -98,6 +99,16 @@ def held(queries: list[dict], form: str) -> list[dict]:
         queries = [query for query in queries if "<<<<<<<" not in json.dumps(query)]
         queries = [query for query in queries if "\\r\\n" not in json.dumps(query)]
     return queries
+
+
+def test_no_format_is_left_out(capsys):
+    with pytest.raises(SystemExit):
+        main(["convert", "--help"])
+    choices = re.search(r"--to \{([\w,]+)\}", capsys.readouterr().out)[1]
+    runs = {"run", "json"}
+    assert {{"qrels": "trec", "beir/": "beir"}.get(form, form) for form in KEYS} | runs == {
+        *choices.split(",")
+    }
 
 
 @pytest.mark.parametrize("form", KEYS)

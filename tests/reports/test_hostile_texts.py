@@ -9,6 +9,8 @@ import xml.etree.ElementTree as ET
 
 import pytest
 
+from pytest_irmetrics.cli import main
+
 from .html_page import Page
 from .rich_session import run_pytest
 
@@ -82,6 +84,16 @@ def golden(number):
     return "\n".join([*lines, ""])
 
 
+SUFFIXES = ("html", "md", "json")
+
+
+def test_no_format_is_left_out(capsys):
+    with pytest.raises(SystemExit):
+        main(["report", "r.json", "-o", "r.docx"])
+    said = capsys.readouterr().err
+    assert {*re.findall(r"(\w+):PATH", said)} == {*SUFFIXES}
+
+
 @pytest.fixture(scope="module")
 def session(tmp_path_factory):
     """A session over golden sets of hostile texts with every output; returns its folder, and what it printed by verbosity."""
@@ -95,7 +107,7 @@ def session(tmp_path_factory):
     (folder / "conftest.py").write_text(CONFTEST, encoding="utf-8")
     (folder / "test_it.py").write_text(TESTS, encoding="utf-8")
     (folder / "pytest.ini").write_text("[pytest]\n", encoding="utf-8")
-    files = [f"--ir-report=r.{suffix}" for suffix in ("html", "md", "json")]
+    files = [f"--ir-report=r.{suffix}" for suffix in SUFFIXES]
     printed = {option: run_pytest(folder, option, GITHUB_ACTIONS="true") for option in ("-q", "-v")}
     printed["-vv"] = run_pytest(folder, "-vv", "--junitxml=junit.xml", *files, GITHUB_ACTIONS="true")
     return folder, printed
