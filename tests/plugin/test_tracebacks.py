@@ -23,6 +23,7 @@ USES = {
     "a metric of one's own": "evaluate(GOLDEN, RUN, ['mine'], custom_metrics={'mine': lambda *_: 'x'})['mine']",
     "a comparison": "compare(RUN, RUN)",
     "a retriever": "evaluate(GOLDEN, lambda a, b, c: [], ['mrr'])['mrr']",
+    "what is no retriever": "evaluate(GOLDEN, object(), ['mrr'])",
 }
 
 
