@@ -31,7 +31,6 @@ def test_no_file_is_written_over_and_no_link_followed(tmp_path):
     done = run("init", "--dir", str(tmp_path))
     assert done.status == 1
     assert "conftest.py: exists, and is left as it is\n" in done.out
-    assert "conftest.py: exists, and is left as it is\n" in done.out
-    assert "conftest.py: exists, and is left as it is\n" in done.out
+    assert "test_search.py: exists, and is left as it is\n" in done.out
     assert (tmp_path / "conftest.py").read_text() == "# mine"
     assert not (tmp_path / "nowhere").exists()
