@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import sys
 import time
-from functools import cached_property
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
@@ -202,12 +201,13 @@ class _Controller:
         self._collected_all = True
         self._records = run_config(config).is_asked_for
         """Whether the run has something to report: an option asks for it, or a test used irmetrics."""
+        self._made: Recorder | None = None
 
-    @cached_property
-    def _recorder(self) -> Recorder:
+    def _recorder(self) -> Recorder:  # no property: older versions of pytest read each attribute of a plugin
         from pytest_irmetrics.plugin.recorder import Recorder  # noqa: PLC0415 - only a run that gates pays for it
 
-        return Recorder(self._config, REPORT_ATTRIBUTE, self._targets, self._started)
+        self._made = self._made or Recorder(self._config, REPORT_ATTRIBUTE, self._targets, self._started)
+        return self._made
 
     def pytest_collectreport(self, report: pytest.CollectReport) -> None:
         self._collected_all = self._collected_all and not report.failed
@@ -215,16 +215,16 @@ class _Controller:
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         self._records = self._records or hasattr(report, REPORT_ATTRIBUTE)
         if self._records:
-            self._recorder.add(report)
+            self._recorder().add(report)
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         if self._records:
-            self._recorder.finish(session, collected_all=self._collected_all)
+            self._recorder().finish(session, collected_all=self._collected_all)
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
         if self._records:
             interrupted = exitstatus == pytest.ExitCode.INTERRUPTED  # also by files that cannot be collected
-            self._recorder.print_summary(terminalreporter, interrupted=interrupted)
+            self._recorder().print_summary(terminalreporter, interrupted=interrupted)
 
 
 @pytest.fixture(scope="session")
