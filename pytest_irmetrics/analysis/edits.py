@@ -122,7 +122,7 @@ def edit_text(result: ItemResult, comparison: Comparison, edits: Sequence[Edit])
 
 
 def _means_with(comparison: Comparison, metric: Metric, edits: Sequence[Edit]) -> Iterator[str]:
-    """Say what a mean would be with the queries that left it, where it would be clearly another."""
+    """Say what a mean would be with the queries that left the golden set, where that differs clearly."""
     queries = comparison.full.golden.queries
     dropped = [edit.what for edit in edits if edit.kind == "dropped"]
     excluded = [queries[edit.what] for edit in edits if edit.kind == "excluded"]

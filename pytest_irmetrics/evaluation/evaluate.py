@@ -155,7 +155,7 @@ class UnknownIdsWarning(UserWarning):
 
 
 class UnknownIds(NamedTuple):
-    """The ids of a run that has not one of those in the golden set."""
+    """The ids of a run of which the golden set knows not one."""
 
     returned: Sequence[str]
     expected: Sequence[str]

@@ -114,6 +114,8 @@ async def ask_on_loop(
 
 
 def _start(asked: Coroutine[Any, Any, Reply]) -> _Task:
+    """Begin a call as a task, whose result is the reply, or the Ctrl-C or exit that ended it."""
+
     async def ask() -> Reply | BaseException:
         try:
             return await asked

@@ -246,6 +246,8 @@ def refuse_test(test: str | None, shown: str) -> None:
 
 
 def _read_header(document: Mapping[str, Any], shown: str) -> Header:
+    """Return what a stored run says of itself as a whole. Raises RunError for a value that is out of its range."""
+
     def refuse(fault: str, cure: str = CURE) -> NoReturn:
         raise RunError(f"{shown}:1: {fault}. {cure}")
 
