@@ -17,8 +17,6 @@ if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 MAX_RUN_BYTES = 1_000_000_000
 """Of a baseline, a run or a report: some two million queries."""
 _GZIP_MAGIC = b"\x1f\x8b"

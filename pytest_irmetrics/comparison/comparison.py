@@ -31,8 +31,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Grade, Metric
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 
 class Comparison:
     """Today's evaluation beside the baseline's, over the queries that both have.

@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.evaluation.evaluation import CustomMetrics
     from pytest_irmetrics.golden import GoldenSet
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 DEFAULT_METRICS = ("mrr", "map", "ndcg@3", "ndcg@10", "precision@10", "recall@10")
 """The metrics that are reported unless others are given."""
 

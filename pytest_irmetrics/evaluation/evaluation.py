@@ -31,8 +31,6 @@ Rankings = tuple[Sequence[str], ...]
 CustomMetrics = Mapping[str, Callable[..., float]]
 """Name → function, of the user's own metrics."""
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 _PERCENTILES = {"latency_p50": 0.50, "latency_p95": 0.95}
 _MAX_SCORE = 1e100  # of a metric of the user's own: sums of weighted squares are still finite doubles
 _NO_ANSWER = Answer(((),))

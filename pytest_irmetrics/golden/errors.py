@@ -10,8 +10,6 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
 
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 MAX_PROBLEMS = 1000  # a hostile file could have millions
 
 T = TypeVar("T")

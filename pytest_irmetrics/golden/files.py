@@ -13,8 +13,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 _CONFLICT = re.compile(r"^(?:<{7}|>{7})(?![^ \n])", re.MULTILINE)
 
 

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.golden_set import GoldenSet
 
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 MAX_BYTES = 500_000_000
 _NOTHING = 'There is no query with a judgment. Write one a line: {"query": "…", "relevant": ["…"]}.'
 

@@ -30,8 +30,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.golden_set import GoldenSet
 
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 COLUMNS = ("query", "docid", "rating", "id", "tags", "weight")
 _COLUMN_NAMES = f"{', '.join(COLUMNS)} and params.NAME"
 _ALIASES = {

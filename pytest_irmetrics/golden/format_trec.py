@@ -21,9 +21,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.golden_set import GoldenSet
 
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
-
 def topics_path(qrels: str) -> str:
     """Return the path of the topics that belong to qrels: ``faq.topics.tsv`` to ``faq.qrels``."""
     folder, slash, name = qrels.rpartition("/")

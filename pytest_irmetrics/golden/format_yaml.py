@@ -34,8 +34,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.thresholds import Threshold
 
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 MAX_BYTES = 100_000_000
 """Nine times the size of a YAML file of 100,000 queries."""
 

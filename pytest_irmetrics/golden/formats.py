@@ -15,9 +15,6 @@ if TYPE_CHECKING:
     from pathlib import Path
 
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
-
 class Format(NamedTuple):
     """A format of golden sets."""
 

@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.thresholds import Threshold
 
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
-
 @dataclass(frozen=True, eq=False, repr=False)
 class GoldenSet:
     """Queries with their judgments and thresholds: a file's content, or what `from_judgments` was given.

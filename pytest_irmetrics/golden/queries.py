@@ -39,8 +39,6 @@ if TYPE_CHECKING:
     PlacedThresholds = list[tuple[Node, Threshold]]
     """Each with the node of its metric."""
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 T = TypeVar("T")
 
 _CONSTANTS = {"true": True, "false": False, "null": None}

@@ -17,7 +17,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.errors import Problems
     from pytest_irmetrics.golden.golden_set import GoldenSet
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
 _NOTHING: Mapping[str, str] = {}
 
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     Formula = Callable[..., float | None]
     Value = str | int | float
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 Grade = int | float
 
 NO_CUTOFF = 1 << 62

@@ -18,8 +18,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.metrics.formulas import Kind, Value
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 _NAME = re.compile(
     r"\s*(?P<name>[^(@]*?)\s*(?:\((?P<arguments>.*)\)\s*)?(?:@\s*(?P<cut>[^()]*?)\s*)?", re.DOTALL
 )

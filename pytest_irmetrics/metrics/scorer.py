@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     Row = list[float | None]
     """The scores of one ranking, one for each metric."""
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 # Up to so many judged documents are searched for in a ranking: that is faster than to look up each result.
 _MAX_SEARCHED = 3
 # Queries with up to so many judgments often have the scores of another query: of 100,000 some 3,000 are different.

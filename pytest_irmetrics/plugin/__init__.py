@@ -150,8 +150,6 @@ def pytest_collection_modifyitems(
 
 @pytest.hookimpl(wrapper=True)
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
-    # What is raised without a line of the test, say by a warning, did not come from here.
-    __tracebackhide__ = True
     problem = item.stash.get(_problem_key, None)
     if problem is not None:
         _fail_unasked(problem)
@@ -169,6 +167,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 def _fail_unasked(problem: str) -> NoReturn:
     # No frame of a test is on the stack: were this one hidden too, pytest would say under the message that all are.
+    __tracebackhide__ = False
     raise pytest.fail.Exception(problem, pytrace=False)
 
 
@@ -176,6 +175,11 @@ def _fail_unasked(problem: str) -> NoReturn:
 def pytest_runtest_makereport(
     item: pytest.Item, call: pytest.CallInfo[None]
 ) -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    if call.excinfo is not None:
+        # pytest leaves out the frames of such modules: a traceback shows the user's own lines.
+        for name, module in sys.modules.copy().items():
+            if name.partition(".")[0] == "pytest_irmetrics":
+                vars(module)["__tracebackhide__"] = True
     report = yield
     irmetrics = item.stash.get(_irmetrics_key, None)
     if (call.when == "setup" and not report.failed) or call.when == "teardown":

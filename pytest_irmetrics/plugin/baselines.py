@@ -33,8 +33,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.plugin.item import GatedItem
     from pytest_irmetrics.plugin.session import GatingSession
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 
 class StoredRun(NamedTuple):
     """A stored run that this one is compared with."""

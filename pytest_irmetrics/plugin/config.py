@@ -18,8 +18,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Limit, Threshold
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 OPTIONS: dict[str, dict[str, Any]] = {
     "--ir-baseline": {
         "action": "store_true",

@@ -38,8 +38,6 @@ if TYPE_CHECKING:
     Ask = Callable[[Sequence[Query], Any, RetrievalOptions], Awaitable[Retrieved]]
     """`aretrieve`, or `retrieve` in its clothes."""
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 MISSING_RETRIEVER = object()
 """What the plugin's own fixture `retriever` returns."""
 

@@ -37,8 +37,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.run import Run
     from pytest_irmetrics.thresholds import Gate
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 _LABEL_REPORT = "run.json"
 """The file that the commands to judge documents write the run to."""
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
 
     import pytest
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 _MARKS = ("ir_golden", "ir_threshold")
 
 

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.plugin.item import GatedItem
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 _SUFFIX = ".json"
 
 

@@ -28,8 +28,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.retrieval.passages import JudgedPassages
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 CANCELLED = "the retriever was cancelled, and not by ir_timeout."
 
 

@@ -13,8 +13,6 @@ from pytest_irmetrics.base.files import path_below
 from pytest_irmetrics.base.wording import cut, printable
 from pytest_irmetrics.retrieval.answers import AnswerError, type_name
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 _OUTCOMES = frozenset((("_pytest.outcomes", "Exit"), ("unittest.case", "SkipTest")))
 """Module and name of exceptions that decide a test's outcome, though they derive from Exception."""
 _PACKAGE = str(Path(__file__).parents[1]) + os.sep

@@ -19,8 +19,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.retrieval.calls import Call, RetrievalOptions
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 MAX_QUEUED = 256
 """How many calls may wait at an executor of the user's; it decides how many of them to work on at once."""
 _OUTCOME = (

@@ -27,8 +27,6 @@ if TYPE_CHECKING:
 
     _Task = asyncio.Task[Reply | BaseException]
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 _CLEANUP_SECONDS = 1.0
 """How long cancelled coroutines have to clean up before they are no longer waited for."""
 _START_SECONDS = 30.0

@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.retrieval.session import Retrieved
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 
 def retrieve(queries: Iterable[Query], retriever: Any, options: RetrievalOptions | None = None) -> Retrieved:
     """Ask a retriever, sync or async, every query. What goes wrong with single queries is in `errors`.

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import Query
 
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 _HOW_CALLED = (
     "It is called with the query's text, the depth if it takes one, and the query's params as keyword arguments: "
     "give a function that takes them"

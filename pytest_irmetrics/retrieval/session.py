@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.retrieval.calls import Call, Reply, RetrievalOptions
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 MAX_INITIAL_FAILURES = 5
 """After this many errors in a row from the start the other queries are not asked."""
 

@@ -15,8 +15,6 @@ from pytest_irmetrics.base.wording import quote
 if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 CURE = "Restore the file from version control, or store it anew (a baseline: `pytest --ir-baseline-update`)."
 CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)
 """A conflict marker that git leaves in a file it could not merge."""

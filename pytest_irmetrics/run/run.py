@@ -21,8 +21,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.run.answer import Answers, StoredLimits
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 
 _UNKNOWN = Header()
 

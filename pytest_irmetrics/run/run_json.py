@@ -35,8 +35,6 @@ if TYPE_CHECKING:
     Refuse = Callable[[str], NoReturn]
     """Raises RunError for what is wrong with the query or the header at hand."""
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 FORMAT, VERSION = "pytest-irmetrics run", 1
 REPORT_FORMAT = "pytest-irmetrics report"
 _MAX_DOUBLE = sys.float_info.max

@@ -15,8 +15,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.run.answer import Answers
 
-__tracebackhide__ = True  # pytest leaves these frames out: a traceback shows the user's own lines
-
 _NUMBER = re.compile(rb"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
 _WRITE = "Write `query Q0 document rank score tag`."
 

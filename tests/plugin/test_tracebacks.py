@@ -47,7 +47,7 @@ def test_the_last_line_of_a_traceback_is_the_users(pytester, monkeypatch, use):
         def test_it():
             {use}
     """)
-    result = pytester.runpytest_inprocess("-p", "no:cacheprovider")
+    result = pytester.runpytest_inprocess("-p", "no:cacheprovider", "-p", "pytest_irmetrics.plugin")
     result.assert_outcomes(failed=1)
     places = [line for line in result.outlines if re.match(r"\S+\.py:\d+: ", line)]
     assert len(places) == 1, places
