@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Literal, NamedTuple
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.numbers import finite, read_number
 from pytest_irmetrics.base.wording import cut, quote
-from pytest_irmetrics.metrics import MetricError, parse_metric
+from pytest_irmetrics.metrics import parse_metric
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -37,10 +37,6 @@ class Limit(NamedTuple):
     """Whether `value` is in per cent, so that 5 means five hundredths of the baseline."""
     auto: bool = False
     """Whether chance decides from `value` on: a fall further than that fails if it is no chance, or further than 0.05."""
-
-    def absolute(self, baseline: float | None) -> float:
-        """Return the limit as a number on the metric's scale: a percentage is one of the baseline's score."""
-        return self.value / 100 * abs(baseline or 0.0) if self.percent else self.value
 
     def __str__(self) -> str:
         """As one would write it: ``0.7``, ``5%``, ``3``, ``auto``."""
@@ -149,15 +145,16 @@ class Gate(NamedTuple):
 
     def allowed(self, baseline: float | None) -> float:
         """Return the limit as a number on the metric's scale; `baseline` is the mean that a share is taken of."""
-        return self._in_shares(self.limit.absolute(baseline), baseline)
+        return self._scaled(self.limit.value / 100 if self.limit.percent else self.limit.value, baseline)
 
     def exact(self, baseline: float | None) -> float:
         """Return the fall beyond which a `max_drop` fails whatever chance explains; of `auto` more than `allowed`."""
-        return self._in_shares(AUTO_EXACT, baseline) if self.limit.auto else self.allowed(baseline)
+        return self._scaled(AUTO_EXACT, baseline) if self.limit.auto else self.allowed(baseline)
 
-    def _in_shares(self, number: float, baseline: float | None) -> float:
+    def _scaled(self, number: float, baseline: float | None) -> float:
         # What is far on the scale of a metric of one's own, nobody else knows.
-        return number * abs(baseline or 0.0) if self.limit.auto and self.metric.kind == "custom" else number
+        is_share = self.limit.percent or (self.limit.auto and self.metric.kind == "custom")
+        return number * abs(baseline or 0.0) if is_share else number
 
 
 class Gates:
@@ -192,11 +189,6 @@ class Gates:
         """The metrics and tags that have a gate, in order."""
         return self._by_slice.keys()
 
-    @property
-    def metrics(self) -> tuple[Metric, ...]:
-        """The metrics that have a gate, each once, in order."""
-        return tuple(dict.fromkeys(metric for metric, _ in self._by_slice))
-
     def of(self, metric: Metric, tag: str | None = None) -> Mapping[str, Gate]:
         """Return the gates on a metric over the queries with `tag` (None: over all queries), by word."""
         return self._by_slice.get((metric, tag), {})
@@ -208,41 +200,21 @@ class Gates:
                 yield words[word]
 
 
-def check_word(word: str, *, for_query: bool = False) -> None:
-    """Raise ThresholdError unless a threshold, or with `for_query` a query's own threshold, may have the word."""
-    allowed = QUERY_WORDS if for_query else tuple(WORDS)
-    if word in allowed:
-        return
-    if word in WORDS:
-        raise ThresholdError(
-            f"`{word}` is about many queries, and this threshold is about one. Use {_code_list(QUERY_WORDS)}."
-        )
-    close = get_close_matches(word.lower().replace("-", "_"), allowed, n=1) if len(word) <= _MAX_SHOWN else []
-    advice = f"Did you mean `{close[0]}`?" if close else f"The words are {_code_list(allowed)}."
-    raise ThresholdError(f"{quote(word)} is no word of a threshold. {advice}")
-
-
 def read_limit(
     metric: Metric, word: str, value: object, name: str | None = None, *, for_query: bool = False
 ) -> Limit | None:
     """Read the limit that `word` sets on `metric`: a number, its text, ``"off"`` (None), of `max_drop` ``"5%"`` or ``"auto"``.
 
-    `WORDS` has the ranges; a percentage is from 0% to 100%. A latency has `max` alone, and a single query's own threshold no
-    `auto`. Raises ThresholdError, which calls the limit by `name`, else by word and metric.
+    `WORDS` has the ranges; a percentage is from 0% to 100%. A latency has `max` alone, and a single query's own threshold
+    (`for_query`) fewer words and no `auto`. Raises ThresholdError, which calls the limit by `name`, else by word and metric.
     """
-    check_word(word)
     name = name or f"`{word}` of {metric}"
-    if metric.kind == "latency" and word != "max":
-        raise ThresholdError(
-            f"`{word}` does not apply to {metric}, where lower is better. Use `max`, in milliseconds."
-        )
+    if problem := _unusable_word(metric, word, for_query=for_query):
+        raise ThresholdError(problem)
     text = value.strip() if isinstance(value, str) else None
     if text == _OFF:
         return None
-    if text == "auto":
-        if word != "max_drop" or for_query:
-            why = "is about many queries" if word == "max_drop" else "is a limit of `max_drop` alone"
-            raise ThresholdError(f"{name} is auto, which {why}. Write a number.")
+    if text == "auto" and word == "max_drop" and not for_query:
         return AUTO
     shown = quote(value) if isinstance(value, str) else cut(repr(value), _MAX_SHOWN)
     percent = text is not None and text.endswith("%")
@@ -250,13 +222,28 @@ def read_limit(
         raise ThresholdError(f"{name} is {shown}, but only `max_drop` takes per cent. Write a number.")
     number = finite(value) if text is None else read_number(text.removesuffix("%").rstrip())
     if number is None:
+        example = WORDS[word].example.removesuffix(" or auto" if for_query else "")
         raise ThresholdError(
-            f"{name} is {shown}, which is not a number. Write for example {WORDS[word].example}, or off."
+            f"{name} is {shown}, which is not a number. Write for example {example}, or off."
         )
     limit = Limit(number, percent)
     if problem := _out_of_range(metric, WORDS[word], limit):
         raise ThresholdError(f"{name} is {limit}{problem}")
     return limit
+
+
+def _unusable_word(metric: Metric, word: str, *, for_query: bool) -> str:
+    """Say why a threshold on a metric, or with `for_query` a query's own, cannot have a word; empty where it can."""
+    allowed = QUERY_WORDS if for_query else tuple(WORDS)
+    if word not in allowed:
+        if word in WORDS:
+            return f"`{word}` is about many queries, and this threshold is about one. Use {_code_list(QUERY_WORDS)}."
+        close = get_close_matches(word.lower()[:_MAX_SHOWN].replace("-", "_"), allowed, n=1)
+        advice = f"Did you mean `{close[0]}`?" if close else f"The words are {_code_list(allowed)}."
+        return f"{quote(word)} is no word of a threshold. {advice}"
+    if metric.kind == "latency" and word != "max":
+        return f"`{word}` does not apply to {metric}, where lower is better. Use `max`, in milliseconds."
+    return ""
 
 
 def build(
@@ -269,52 +256,36 @@ def build(
 ) -> Threshold:
     """Make a Threshold of a metric's name and of limits as the user wrote them.
 
-    `custom` holds the names of metrics of one's own. Raises ThresholdError.
+    `custom` holds the names of metrics of one's own. Raises MetricError and ThresholdError.
     """
-    try:
-        metric = parse_metric(metric_text, custom=custom)
-    except MetricError as error:
-        raise ThresholdError(str(error)) from None
+    metric = parse_metric(metric_text, custom=custom)
     if not words:
         raise ThresholdError(f"The threshold on {metric} has no limit. Write one: {_code_list(WORDS)}.")
-    limits = {}
-    for word, value in words.items():
-        limits[word] = read_limit(metric, word, value)
+    limits = {word: read_limit(metric, word, value) for word, value in words.items()}
     return Threshold(metric, limits, tag, origin)
 
 
 def parse_line(line: str, *, origin: str = "", custom: Collection[str] = ()) -> Threshold:
     """Read a setting's line: ``METRIC [MIN] word=value … [tag=NAME]``.
 
-    A tag with spaces stands in quotes. Raises ThresholdError.
+    A tag with spaces stands in quotes. Raises MetricError and ThresholdError.
     """
-    tokens: list[str] = _TOKEN.findall(line)
-    if not tokens:
-        raise ThresholdError(
-            "The line is empty. Write a metric and a limit, such as: ndcg@10 0.7 max_drop=0.01"
-        )
-    words: dict[str, object] = {}
-    tag: str | None = None
-    for position, token in enumerate(tokens[1:]):
+    metric, *tokens = _TOKEN.findall(line) or [""]
+    words: dict[str, str] = {}
+    for position, token in enumerate(tokens):
         word, equals, value = token.partition("=")
-        if not equals:
-            if position or (read_number(token) is None and token != _OFF):
-                raise ThresholdError(f"{quote(token)} is not `word=value`. Write for example max_drop=0.01.")
+        if not equals and not position and (read_number(token) is not None or token == _OFF):
             word, value = "min", token
-        elif not word or not value:
-            raise ThresholdError(
-                f"{quote(token)} is half of `word=value`. Write it without spaces around the `=`."
-            )
-        value = _strip_quotes(value)
-        if word in words or (word == "tag" and tag is not None):
+        elif not (word and value):
+            advice = "Write for example max_drop=0.01, without spaces around the `=`."
+            raise ThresholdError(f"{quote(token)} is not `word=value`. {advice}")
+        if word in words:
             raise ThresholdError(f"`{word}` is given twice. Keep one.")
-        if word != "tag":
-            words[word] = value
-        elif value.strip():
-            tag = value
-        else:
-            raise ThresholdError("`tag` is blank. Write a tag that queries carry.")
-    return build(tokens[0], words, tag=tag, origin=origin, custom=custom)
+        words[word] = value[1:-1] if value[0] == value[-1] and value[0] in "\"'" else value
+    tag = words.pop("tag", None)
+    if tag is not None and not tag.strip():
+        raise ThresholdError("`tag` is blank. Write a tag that queries carry.")
+    return build(metric, words, tag=tag, origin=origin, custom=custom)
 
 
 def resolve(levels: Iterable[Iterable[Threshold]]) -> Gates:
@@ -332,9 +303,12 @@ def resolve(levels: Iterable[Iterable[Threshold]]) -> Gates:
             words = nearest.setdefault((metric, tag), {})
             for word in threshold.limits:
                 if (metric, tag, word) in here:
-                    raise ThresholdError(
-                        _set_twice_message(metric, tag, word, here[metric, tag, word], threshold.origin)
+                    slice_ = "" if tag is None else f" for the tag {quote(tag)}"
+                    places = " and ".join(dict.fromkeys((here[metric, tag, word], threshold.origin)))
+                    message = (
+                        f"`{word}` of {metric.name}{slice_} is set twice in one place ({places}). Keep one."
                     )
+                    raise ThresholdError(message)
                 here[metric, tag, word] = threshold.origin
                 words.setdefault(word, threshold)
     return Gates(
@@ -343,17 +317,6 @@ def resolve(levels: Iterable[Iterable[Threshold]]) -> Gates:
         for word, threshold in words.items()
         if (limit := threshold.limits[word]) is not None
     )
-
-
-def _set_twice_message(metric: Metric, tag: str | None, word: str, first: str, second: str) -> str:
-    """Return the message that a limit is set twice in one place, by what stands `first` and `second`."""
-    slice_ = "" if tag is None else f" for the tag {quote(tag)}"
-    places = f" ({first} and {second})" if first != second else f" ({first})" if first else ""
-    return f"`{word}` of {metric.name}{slice_} is set twice in one place{places}. Keep one."
-
-
-def _strip_quotes(text: str) -> str:
-    return text[1:-1] if len(text) > 1 and text[0] == text[-1] and text[0] in "\"'" else text
 
 
 def _code_list(words: Iterable[str]) -> str:

@@ -85,7 +85,7 @@ def compare_since(
         judging.append(limits.gates)
         gates = stricter(gates, limits.gates)
     gated = dict.fromkeys(mean for one in judging for mean in one.slices)
-    metrics = dict.fromkeys([*now.metrics, *(metric for one in judging for metric in one.metrics)])
+    metrics = dict.fromkeys([*now.metrics, *(metric for metric, _ in gated)])
     now = replace(now, metrics=tuple(metrics))
 
     # A query that this branch excludes is judged all the same.

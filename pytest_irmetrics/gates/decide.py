@@ -156,7 +156,7 @@ def _forbidden(evaluation: Evaluation) -> Iterator[Verdict]:
 def _wrongly_answered(evaluation: Evaluation, gates: Gates) -> Iterator[Verdict]:
     """Fail ``no_answer`` queries that got an answer, unless a threshold on the metric no_answer allows some."""
     unanswerable = [query for query in evaluation.counted if query.no_answer]
-    if unanswerable and not any(metric.kind == "no_answer" for metric in gates.metrics):
+    if unanswerable and not any(metric.kind == "no_answer" for metric, _ in gates.slices):
         answered = tuple(query.id for query in unanswerable if any(map(len, evaluation.rankings(query.id))))
         state: State = "failed" if answered else "passed"
         yield Verdict(state, wording.no_answer(len(answered)), "no_answer", _NO_ANSWER, queries=answered)

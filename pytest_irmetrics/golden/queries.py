@@ -23,7 +23,7 @@ from pytest_irmetrics.golden.errors import Wrong, format_place, raise_any
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import Passage, Query
 from pytest_irmetrics.metrics import MetricError, parse_metric
-from pytest_irmetrics.thresholds import Threshold, ThresholdError, check_word, read_limit
+from pytest_irmetrics.thresholds import WORDS, Threshold, ThresholdError, read_limit
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
@@ -422,10 +422,16 @@ class QueryReader:
             if word == "tag":
                 raise Wrong(name, "`tag` is no word here. For the queries with a tag, use `slices`.")
             if not word.startswith("x-"):
-                _at(name, check_word, word, for_query=for_query)
                 if limit.kind != "text":
                     raise Wrong(limit, f"`{word}` of {metric} is {limit}. Write a number, or off.")
-                limits[word] = _at(limit, read_limit, metric, word, limit.value, for_query=for_query)
+                limits[word] = _at(
+                    limit if word in WORDS else name,
+                    read_limit,
+                    metric,
+                    word,
+                    limit.value,
+                    for_query=for_query,
+                )
         if not limits:
             raise Wrong(value, f"The threshold on {metric} has no limit. Write one, such as {{min: 0.7}}.")
         return Threshold(metric, limits, tag, format_place(self._problems.shown, key.line, key.column))
