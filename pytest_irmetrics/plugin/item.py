@@ -184,7 +184,6 @@ class GatedItem:
                 executor=self.fixtures.executor,
                 stored=stored,
                 titles=self.returned_titles,
-                stop_on_error=self.node.config.getoption("maxfail", 0) == 1,
             )
         except ValueError as error:  # `doc_id is …`: all else was read from checked settings
             raise MarkError(f"The fixture ir_{error}") from None

@@ -206,19 +206,14 @@ def read_ranking(
     items: Sequence[Any],
     duplicates: str = "error",
     doc_id: Callable[[Any], Any] | None = None,
-    stored: Iterable[tuple[str, ...]] = (),
 ) -> tuple[str, ...]:
     """Return the ids of an answer's items, each id once; `doc_id` is given each item as it came back.
 
-    Rankings that are `stored` were checked before: an equal one is returned in place of a new one. Raises AnswerError
-    for an item without an id, for scores of pairs that ascend or are NaN, and for a document that comes twice unless
-    `duplicates` is "collapse".
+    Raises AnswerError for an item without an id, for scores of pairs that ascend or are NaN, and for a document that comes
+    twice unless `duplicates` is "collapse".
     """
     plain = doc_id is None and countOf(map(type, items), str) == len(items) and "" not in items
     ids = tuple(items) if plain else read_ids(items, doc_id)
-    for other in stored:
-        if other == ids:
-            return other
     repeated = first_repeat(ids)
     if repeated is None:
         return ids

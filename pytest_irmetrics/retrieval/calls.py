@@ -54,10 +54,8 @@ class RetrievalOptions:
     executor: Executor | None = None
     """Where sync retrievers are called, if not in this thread. It then sets how many calls are in flight, unless
     `concurrency` is more than 1."""
-    stop_on_error: bool = False
-    """Whether the retrieval ends at the first query that fails (pytest's -x)."""
     stored: Run | None = None
-    """A run over the same queries, such as a baseline: equal rankings are read faster and share its objects."""
+    """A run over the same queries, such as a baseline, with which equal rankings are shared: they take memory once."""
     titles: dict[str, str] | None = None
     """Where the titles of returned documents are kept, by id; None: they are not read. Workers of a process have none."""
     progress: Callable[[int], object] | None = None
@@ -123,14 +121,6 @@ class Reply(NamedTuple):
     outcomes: tuple[tuple[str, ...] | str, ...]
     milliseconds: float
     """How long the call took, divided by its queries."""
-    collapsed: bool = False
-    """Whether ids that came back twice were dropped."""
-
-    def in_time(self, timeout: float | None) -> Reply:
-        """Return the reply itself; one that says that the call timed out where it took longer than `timeout` seconds."""
-        if timeout is None or self.milliseconds <= timeout * 1000:
-            return self
-        return self.call.timed_out(timeout)
 
 
 class PendingAnswer(NamedTuple):
@@ -195,10 +185,7 @@ def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptio
     results = split_batch(answer, count, drawn) if call.is_batch else [draw_items(answer, options.depth)]
     milliseconds = (perf_counter() - started) * 1000 / count
     outcomes = tuple([_read_ids(call, place, items, options) for place, items in enumerate(results)])
-    collapsed = options.duplicates == "collapse" and any(
-        len(ids) < len(items) for ids, items in zip(outcomes, results, strict=True) if type(ids) is tuple
-    )
-    return Reply(call, outcomes, milliseconds, collapsed)
+    return Reply(call, outcomes, milliseconds)
 
 
 def _read_ids(
@@ -207,15 +194,13 @@ def _read_ids(
     """Return the ranking of a query's items, by the passages that they contain where it judges any; or what went wrong."""
     if isinstance(items, str):
         return items
-    query_id, passages = call.query_ids[place], call.passages[place]
+    passages = call.passages[place]
     try:
         if passages is not None:
             from pytest_irmetrics.retrieval.passages import read_passage_ranking  # noqa: PLC0415 - most golden sets judge none
 
             return read_passage_ranking(items, options.duplicates, options.doc_id, passages, options.titles)
-        stored = options.stored.answers.get(query_id) if options.stored is not None else None
-        rankings = stored.rankings if stored is not None else ()
-        ranking = read_ranking(items, options.duplicates, options.doc_id, rankings)
+        ranking = read_ranking(items, options.duplicates, options.doc_id)
     except Exception as error:  # noqa: BLE001 - ir_doc_id and items are the user's, and may raise anything
         return _explain(error)
     if options.titles is not None and items and type(items[0]) is not str:

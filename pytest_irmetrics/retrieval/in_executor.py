@@ -1,23 +1,23 @@
-"""Make a call in a daemon thread or in the user's executor, whose workers may be other processes or machines."""
+"""Ask a retriever in daemon threads or in the user's executor, whose workers may be other processes or machines."""
 
 from __future__ import annotations
 
-import asyncio
 import contextvars
 import os
 import queue
 import threading
-from concurrent.futures import BrokenExecutor, Executor, Future, wait
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.retrieval.calls import PendingAnswer, Reply, call_retriever
-from pytest_irmetrics.retrieval.errors import explain, raise_outcome, summary
+from pytest_irmetrics.retrieval.calls import PendingAnswer, call_retriever
+from pytest_irmetrics.retrieval.errors import raise_outcome, summary
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
-    from pytest_irmetrics.retrieval.calls import Call, RetrievalOptions
+    from pytest_irmetrics.retrieval.calls import Call, Reply, RetrievalOptions
+    from pytest_irmetrics.retrieval.session import Session
 
 MAX_QUEUED = 256
 """How many calls may wait at an executor of the user's; it decides how many of them to work on at once."""
@@ -27,33 +27,35 @@ _OUTCOME = (
 )
 
 
-async def call_in_executor(
-    executor: Executor, function: Callable[..., Any], call: Call, options: RetrievalOptions
-) -> Reply | PendingAnswer:
-    """Make one call in threads of our own or, where the options have one, in the user's executor.
+def ask_in_executor(session: Session) -> None:
+    """Call the retriever in threads of our own or in the user's executor, until an answer has to be awaited."""
+    options, function = session.options, session.target.function
+    threads = DaemonThreads()
+    most, timeout = options.concurrency, options.timeout
+    if options.executor is not None:
+        # A worker of the user's minds the time of its call; how long that is queued is the executor's business.
+        most, timeout = MAX_QUEUED if most == 1 else most, None
 
-    Where this is cancelled, the call is not made any more if it was not begun, and its answer is dropped.
-    """
-    try:
+    def start(call: Call, _answer: object) -> Future[Any]:
         if options.executor is None:
-            future = executor.submit(call_retriever, function, call, options)
-        else:
-            future = executor.submit(_call_in_worker, function, call, options.for_worker(), os.getpid())
-    except Exception as error:  # noqa: BLE001 - it is shut down or broken, or there are no more threads
-        return call.failed(_explain(error, function, options))
-    try:
-        return await asyncio.wrap_future(future)
-    except asyncio.CancelledError:
-        future.add_done_callback(_close)
-        raise
-    except Exception as error:  # noqa: BLE001 - what cannot be pickled, a process that died
-        return call.failed(_explain(error, function, options))
+            return threads.submit(call_retriever, function, call, options)
+        try:
+            return options.executor.submit(_call_in_worker, function, call, options.for_worker(), os.getpid())
+        except Exception as error:  # noqa: BLE001 - it is shut down or broken
+            failed: Future[Any] = Future()
+            failed.set_exception(error)
+            return failed
 
+    def reply_of(future: Future[Any], call: Call) -> Reply | PendingAnswer:
+        try:
+            reply: Reply | PendingAnswer = future.result()
+        except Exception as error:  # noqa: BLE001 - what cannot be pickled, a process that died
+            return call.failed(_explain(error, function))
+        return reply
 
-def _close(future: Future[Any]) -> None:
-    """Drop an answer that would have to be awaited."""
-    if not future.cancelled() and not future.exception() and isinstance(future.result(), PendingAnswer):
-        future.result().close()
+    with threads:
+        for futures, seconds in session.in_flight(start, reply_of, most, timeout):
+            wait(futures, seconds, FIRST_COMPLETED)
 
 
 def _call_in_worker(
@@ -70,7 +72,6 @@ def _call_in_worker(
             future = threads.submit(call_retriever, function, call, options)
             wait([future], options.timeout * len(call.query_ids))
             if not future.done():
-                future.add_done_callback(_close)
                 return call.timed_out(options.timeout)
             reply: Reply | PendingAnswer = future.result()
             return reply
@@ -80,10 +81,8 @@ def _call_in_worker(
         return call.failed(_OUTCOME)
 
 
-def _explain(error: Exception, function: Callable[..., Any], options: RetrievalOptions) -> str:
-    """Return what went wrong between this thread or process and a worker, in a sentence."""
-    if options.executor is None:
-        return explain(error)
+def _explain(error: Exception, function: Callable[..., Any]) -> str:
+    """Return what went wrong between this thread and a worker, in a sentence."""
     raise_outcome(error)
     text = summary(error)
     if isinstance(error, BrokenExecutor):

@@ -5,8 +5,6 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextvars
-from math import inf
-from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.retrieval.calls import (
@@ -17,10 +15,9 @@ from pytest_irmetrics.retrieval.calls import (
     await_answer,
     call_retriever,
 )
-from pytest_irmetrics.retrieval.in_executor import MAX_QUEUED, DaemonThreads, call_in_executor
 
 if TYPE_CHECKING:
-    from collections.abc import Coroutine, Iterable
+    from collections.abc import Iterable
 
     from pytest_irmetrics.retrieval.calls import Call
     from pytest_irmetrics.retrieval.session import Session
@@ -29,8 +26,6 @@ if TYPE_CHECKING:
 
 _CLEANUP_SECONDS = 1.0
 """How long cancelled coroutines have to clean up before they are no longer waited for."""
-_START_SECONDS = 30.0
-"""How long, beyond a time limit, nothing may come back from an executor of the user's, which may queue a call for long."""
 _LOOP_IS_RUNNING = (
     "The retriever is async, and an event loop is running here already. Use `await irmetrics.acheck()` or "
     "`await irmetrics.aevaluate()`; in a notebook `await asyncio.to_thread(evaluate, golden, retriever)`."
@@ -42,92 +37,37 @@ def is_loop_running() -> bool:
     return asyncio._get_running_loop() is not None  # noqa: SLF001 - the public one raises
 
 
-async def ask_on_loop(
-    session: Session, pending: PendingAnswer | None = None, *, may_await: bool = True
-) -> None:
-    """Have as many calls in flight at once as wanted, each in a task of its own; cancel what is left, however it ends.
+async def ask_on_loop(session: Session) -> None:
+    """Call the retriever on the loop that runs, as often at once as wanted, and await its answers."""
+    options, given = session.options, session.pending
+    tasks: list[_Task] = []
 
-    Sync retrievers are called on the loop itself, or in threads or the user's executor where the options ask for that.
-    `pending` is an answer that has yet to be awaited. Raises RetrievalError for any other of that kind unless `may_await`.
-    """
-    options = session.options
-    threads = None if session.target.is_async or options.is_sequential else DaemonThreads()
-    executor = options.executor or threads
-    most = options.concurrency if options.executor is None or options.concurrency > 1 else MAX_QUEUED
-    limit = inf if options.timeout is None else options.timeout
-    in_flight: dict[_Task, tuple[Call, float]] = {}
-    """The call and when it was begun."""
-    late: list[_Task] = []
-    last_reply = monotonic()
+    async def ask(call: Call, answer: PendingAnswer | None) -> Reply | BaseException:
+        try:
+            reply = answer or call_retriever(session.target.function, call, options)
+            return await await_answer(reply, options) if isinstance(reply, PendingAnswer) else reply
+        except asyncio.CancelledError:
+            raise
+        except BaseException as error:  # noqa: BLE001 - raised where the reply is taken: here, Ctrl-C would stop the loop at once
+            return error
 
-    def deadline(call: Call, begun: float) -> float:
-        # A worker of the user's minds the time of its call; how long that is queued is the executor's business.
-        since = begun if options.executor is None else last_reply + _START_SECONDS
-        return since + limit * len(call.query_ids)
-
-    async def ask(call: Call) -> Reply:
-        if executor is None:
-            reply = call_retriever(session.target.function, call, options)
-        else:
-            reply = await call_in_executor(executor, session.target.function, call, options)
-        if not isinstance(reply, PendingAnswer):
-            return reply
-        if not may_await:
-            reply.close()
-            raise RetrievalError(_LOOP_IS_RUNNING)
-        return await await_answer(reply, options)
+    def start(call: Call, answer: PendingAnswer | None) -> _Task:
+        tasks.append(asyncio.ensure_future(ask(call, answer)))
+        return tasks[-1]
 
     try:
-        if pending is not None:
-            in_flight[_start(await_answer(pending, options))] = pending.call, monotonic()
-        while not session.should_stop:
-            while (call := session.next_call(len(in_flight), most)) is not None:
-                in_flight[_start(ask(call))] = call, monotonic()
-            if not in_flight:
-                return
-            first = min(deadline(*begun) for begun in in_flight.values())
-            # In one go for a second at most: a signal that comes just before it waits, such as Ctrl-C, does not end the wait.
-            await asyncio.wait(
-                in_flight, timeout=min(first - monotonic(), 1.0), return_when=asyncio.FIRST_COMPLETED
-            )
-            now = monotonic()
-            ended = [task for task, begun in in_flight.items() if task.done() or now >= deadline(*begun)]
-            for task in ended:
-                call, _ = in_flight.pop(task)
-                if task.done():
-                    last_reply = now
-                    session.add(_reply_of(task, call).in_time(options.timeout))
-                else:
-                    task.cancel()
-                    late.append(task)
-                    session.add(call.timed_out(limit))
+        for futures, seconds in session.in_flight(start, _reply_of, options.concurrency, options.timeout):
+            await asyncio.wait(futures, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        if threads is not None:
-            threads.shutdown()
-        for task in in_flight:
+        for task in tasks:
             task.cancel()
-        await _clean_up([*in_flight, *late])
-        if pending is not None:
-            pending.close()
-
-
-def _start(asked: Coroutine[Any, Any, Reply]) -> _Task:
-    """Begin a call as a task, whose result is the reply, or the Ctrl-C or exit that ended it."""
-
-    async def ask() -> Reply | BaseException:
-        try:
-            return await asked
-        except (KeyboardInterrupt, SystemExit) as error:
-            return error  # to be raised where the reply is taken: here it would stop the whole loop at once
-
-    task = asyncio.ensure_future(ask())
-    # A task that is cancelled before it begins never awaits this, and an exception that nobody reads is logged.
-    task.add_done_callback(lambda done: (asked.close(), done.cancelled() or done.exception()))
-    return task
+        await _clean_up(tasks)
+        for answer in given:
+            answer.close()
 
 
 def _reply_of(task: _Task, call: Call) -> Reply:
-    """Return the reply of a task that is done; a failed one where the retriever cancelled it. Raises Ctrl-C."""
+    """Return the reply of a task that is done; a failed one where the retriever cancelled it. Raises what decides the test."""
     reply = call.failed(CANCELLED) if task.cancelled() else task.result()
     if isinstance(reply, BaseException):
         raise reply
@@ -140,37 +80,40 @@ async def _clean_up(cancelled: Iterable[asyncio.Task[Any]]) -> bool:
     return not left or not (await asyncio.wait(left, timeout=_CLEANUP_SECONDS))[1]
 
 
+async def ask_beside_loop(session: Session) -> None:
+    """Call a sync retriever in threads or the user's executor, while the loop goes on."""
+    from pytest_irmetrics.retrieval.in_executor import DaemonThreads, ask_in_executor  # noqa: PLC0415 - few need it
+
+    with DaemonThreads() as threads:
+        asked = threads.submit(ask_in_executor, session)
+        try:
+            await asyncio.wrap_future(asked)
+        finally:
+            session.is_given_up = not asked.done()
+
+
 # The event loop of sync callers
 
 _runner: asyncio.Runner | None = None
 
 
-def ask_on_session_loop(session: Session, pending: PendingAnswer | None) -> None:
+def ask_on_session_loop(session: Session) -> None:
     """Do as `ask_on_loop` does on one event loop for the whole session, so that a client outlives a test.
 
-    Beside a running loop, as in a notebook, another thread does it, for a sync retriever alone. Raises RetrievalError for
-    an async one; the pending answer is then dropped.
+    Raises RetrievalError beside a running loop, as in a notebook; pending answers are then dropped.
     """
     global _runner  # noqa: PLW0603 - one for the process
     if is_loop_running():
-        if pending is not None:
-            pending.close()
-        if pending is not None or session.target.is_async:
-            raise RetrievalError(_LOOP_IS_RUNNING)
-        with DaemonThreads() as threads:
-            asked = threads.submit(asyncio.run, ask_on_loop(session, may_await=False))
-            try:
-                asked.result()
-            finally:
-                session.is_given_up = not asked.done()
-        return
+        for answer in session.pending:
+            answer.close()
+        raise RetrievalError(_LOOP_IS_RUNNING)
     if _runner is None:
         _runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         atexit.register(close_session_loop)
     if _runner.get_loop().is_running():  # in another thread
-        asyncio.run(ask_on_loop(session, pending))
+        asyncio.run(ask_on_loop(session))
     else:
-        _runner.run(ask_on_loop(session, pending), context=contextvars.copy_context())
+        _runner.run(ask_on_loop(session), context=contextvars.copy_context())
 
 
 def close_session_loop() -> None:

@@ -1,20 +1,34 @@
-"""Ask a retriever every query: one by one in this thread, or on an event loop, which may call it in threads or an executor."""
+"""Ask a retriever every query, one by one, in threads or an executor, or on an event loop; or answer them from a stored run."""
 
 from __future__ import annotations
 
 import sys
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.retrieval.calls import RetrievalError, RetrievalOptions, await_answer
-from pytest_irmetrics.retrieval.session import Session
-from pytest_irmetrics.run import Run
+from pytest_irmetrics.base.wording import listed, quote
+from pytest_irmetrics.retrieval.answers import describe
+from pytest_irmetrics.retrieval.calls import (
+    PendingAnswer,
+    RetrievalError,
+    RetrievalOptions,
+    answer_to,
+    await_answer,
+    call_retriever,
+)
+from pytest_irmetrics.retrieval.passages import judges_other_passages
+from pytest_irmetrics.retrieval.session import Retrieved, Session
+from pytest_irmetrics.run import Answer, Header, Run
 
 # What only some retrievals need is imported where it is used: one by one, a sync retriever needs no event loop.
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Iterable, Sequence
 
     from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.retrieval.session import Retrieved
+
+
+_EMPTY_ANSWER = Answer(((),))
+_MAX_NAMED = 3
+"""Queries that an error names."""
 
 
 def retrieve(queries: Iterable[Query], retriever: Any, options: RetrievalOptions | None = None) -> Retrieved:
@@ -26,15 +40,20 @@ def retrieve(queries: Iterable[Query], retriever: Any, options: RetrievalOptions
     """
     options = options or RetrievalOptions()
     if isinstance(retriever, Run):
-        return _replay(queries, retriever, options)
+        return _replay(list(queries), retriever, options)
     session = Session(queries, retriever, options)
-    on_loop = session.target.is_async or not options.is_sequential
+    if not session.target.is_async:
+        if options.is_sequential:
+            session.ask_one_by_one()
+        else:
+            from pytest_irmetrics.retrieval.in_executor import ask_in_executor  # noqa: PLC0415
+
+            ask_in_executor(session)
     # A retriever that looked sync may return what has to be awaited: lambda query, k: client.search(query).
-    pending = None if on_loop else next(session.ask_one_by_one(), None)
-    if on_loop or pending is not None:
+    if session.target.is_async or session.pending:
         from pytest_irmetrics.retrieval.on_loop import ask_on_session_loop  # noqa: PLC0415
 
-        ask_on_session_loop(session, pending)
+        ask_on_session_loop(session)
     return session.result()
 
 
@@ -42,17 +61,20 @@ async def aretrieve(
     queries: Iterable[Query], retriever: Any, options: RetrievalOptions | None = None
 ) -> Retrieved:
     """Do as `retrieve` does, on the event loop that runs: asyncio's; one by one, without a time limit, on any other too."""
-    from pytest_irmetrics.retrieval.on_loop import ask_on_loop, is_loop_running  # noqa: PLC0415
+    from pytest_irmetrics.retrieval.on_loop import ask_beside_loop, ask_on_loop, is_loop_running  # noqa: PLC0415
 
     options = options or RetrievalOptions()
     if isinstance(retriever, Run):
-        return _replay(queries, retriever, options)
+        return _replay(list(queries), retriever, options)
     session = Session(queries, retriever, options, prefer_async=options.executor is None)
     if is_loop_running():
+        if not session.target.is_async and not options.is_sequential:
+            await ask_beside_loop(session)
         await ask_on_loop(session)
     elif options.is_sequential:
-        for pending in session.ask_one_by_one():
-            session.add(await await_answer(pending, options))
+        for call in session.calls:
+            reply = call_retriever(session.target.function, call, options)
+            session.add(await await_answer(reply, options) if isinstance(reply, PendingAnswer) else reply)
     else:
         raise RetrievalError(
             "ir_timeout, ir_concurrency and ir_executor need asyncio in an async test. Leave them out here."
@@ -67,7 +89,57 @@ def close_session_loop() -> None:
         on_loop.close_session_loop()
 
 
-def _replay(queries: Iterable[Query], run: Run, options: RetrievalOptions) -> Retrieved:
-    from pytest_irmetrics.retrieval.replay import replay  # noqa: PLC0415 - a retriever that is asked does without it
+# A stored run in place of a retriever
 
-    return replay(list(queries), run, options)
+
+def _replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Retrieved:
+    """Answer queries from a stored run, with all its repeats.
+
+    A run that knows its depth was recorded of a retriever and has every query that was asked: another query is an
+    error. Any other, such as a TREC run, has no line for an empty answer: a query that it lacks had an empty answer.
+    Raises RetrievalError for a run that is not as deep as asked for, or that has none of the queries.
+    """
+    if run.depth is not None and run.depth < options.depth:
+        raise RetrievalError(
+            f"The stored run was asked for {run.depth} results a query, and {options.depth} are asked for here "
+            f"(ir_depth, or depth in ir_golden). Store the run anew at that depth, or ask for {run.depth}."
+        )
+    missing = [query.id for query in queries if query.id not in run]
+    # Without a depth, one query alone may well have had an empty answer.
+    if len(missing) == len(queries) > (1 if run.depth is None else 0):
+        raise RetrievalError(
+            f"The stored run has no query that is asked here: it has {listed(list(run), _MAX_NAMED, quote) or 'no query'}, and asked is "
+            f"{listed(missing, _MAX_NAMED, quote)}. "
+            "Queries go by their ids. Give the run of this golden set, or store it anew."
+        )
+    # Not cut at its own depth: chunks that contain several passages make a ranking longer than that.
+    depth = None if options.depth == run.depth else options.depth
+    answers: dict[str, Answer] = {}
+    errors: dict[str, str] = {}
+    for query in queries:
+        stored = run.answers.get(query.id, _EMPTY_ANSWER if run.depth is None else None)
+        if stored is None or (problem := _asked_otherwise(query, stored)):
+            fault = "the stored run was not asked this query" if stored is None else problem
+            errors[query.id] = f"{fault}. Store the run anew."
+        else:
+            answers[query.id] = answer_to(query, tuple([ranking[:depth] for ranking in stored.rankings]))
+            answers[query.id].agreeing = stored.agreeing
+    return Retrieved(
+        Run.of(answers, Header(options.depth)),
+        errors,
+        stopped="",
+        latencies={},
+        depth_advice="That is all that the stored run holds.",
+        missing=tuple(query_id for query_id in missing if query_id in answers),
+    )
+
+
+def _asked_otherwise(query: Query, stored: Answer) -> str:
+    """Return what is wrong where a stored answer is to another text, other params or other passages; else nothing."""
+    if stored.text is not None and query.text is not None and stored.text != query.text:
+        return f"the stored run answers another text, {quote(stored.text)}"
+    if (stored.text is not None or stored.params) and stored.params != query.params:
+        return f"the stored run answers other params, {describe(dict(stored.params))}"
+    if judges_other_passages(query.judgments, query.passages, stored):
+        return "the stored run was searched for other passages than the query judges now"
+    return ""

@@ -1,9 +1,11 @@
-"""One retriever that is asked all queries: which calls to make, when to stop, and the result of the replies."""
+"""One retriever that is asked all queries: which calls to make, how many at once, when to stop, and the result."""
 
 from __future__ import annotations
 
 import json
 from dataclasses import dataclass, field
+from math import inf
+from time import monotonic
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.retrieval.calls import PendingAnswer, RetrievalError, answer_to, call_retriever
@@ -11,7 +13,7 @@ from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.run import Header, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.retrieval.calls import Call, Reply, RetrievalOptions
@@ -38,9 +40,6 @@ class Retrieved:
     """Queries that a stored run has no answer to, where it does not say what it was asked."""
 
 
-_COLLAPSED = "Repeated ids were dropped after k results had come back (ir_duplicates = collapse): ask for more (ir_depth)."
-
-
 class Session:
     """One retriever that is asked all queries: the calls to make, the replies so far, when to stop, and the result."""
 
@@ -64,10 +63,12 @@ class Session:
         self._rankings: dict[str, list[Any]] = {query.id: [None for _ in repeats] for query in self._queries}
         self._milliseconds = {query.id: [0.0 for _ in repeats] for query in self._queries}
         self._errors: dict[str, str] = {}
-        self._collapsed = self._has_answer = False
+        self._has_answer = False
         self._asked = 0
         self.calls = self._iterate_calls()
         """The calls to make; whoever makes them takes them from here."""
+        self.pending: list[PendingAnswer] = []
+        """Answers that have to be awaited; where there is one, the other calls are made on an event loop."""
         self.is_given_up = False
         """Whether nobody waits any more."""
 
@@ -88,53 +89,102 @@ class Session:
                 if self.should_stop:
                     return
 
-    def next_call(self, in_flight: int, most: int) -> Call | None:
-        """Return the next call to make; None where enough are in flight, or nothing is left to ask.
+    def ask_one_by_one(self) -> None:
+        """Make one call after the other, in this thread, until an answer has to be awaited."""
+        for call in self.calls:
+            self.add(call_retriever(self.target.function, call, self.options))
+            if self.pending:
+                return
+
+    def in_flight(
+        self,
+        start: Callable[[Call, PendingAnswer | None], Any],
+        reply_of: Callable[[Any, Call], Reply | PendingAnswer],
+        most: int,
+        timeout: float | None,
+    ) -> Iterator[tuple[Iterable[Any], float]]:
+        """Have at most so many calls in flight at once, and add their replies; cancel what is left, however it ends.
+
+        `start` begins a call, or goes on with an answer that has to be awaited, and returns a future of threads or asyncio,
+        and `reply_of` takes its reply. Yields the futures of which one is to be waited for, and for how many seconds at most.
+        """
+        flying: dict[Any, tuple[Call, float]] = {}
+
+        def begin(call: Call, answer: PendingAnswer | None = None) -> None:
+            seconds = inf if timeout is None else timeout * len(call.query_ids)
+            flying[start(call, answer)] = call, monotonic() + seconds
+
+        try:
+            pending, self.pending = self.pending, []
+            for answer in pending:
+                begin(answer.call, answer)
+            while not self.should_stop:
+                while (call := self._next_call(len(flying), most)) is not None:
+                    begin(call)
+                if not flying:
+                    return
+                first = min(deadline for _, deadline in flying.values())
+                # For a second at most: a signal that comes just before it waits, such as Ctrl-C, does not end the wait.
+                yield flying, min(first - monotonic(), 1.0)
+                now = monotonic()
+                for future in [one for one, (_, due) in flying.items() if one.done() or now >= due]:
+                    call, _ = flying.pop(future)
+                    if future.done():
+                        self.add(reply_of(future, call))
+                    else:
+                        future.cancel()
+                        self.add(call.timed_out(timeout or 0))
+        finally:
+            for future in flying:
+                future.cancel()
+
+    def _next_call(self, in_flight: int, most: int) -> Call | None:
+        """Return the next call to make; None where enough are in flight, or nothing is left to ask in this way.
 
         Until a query has been answered, no more than MAX_INITIAL_FAILURES are asked: what is asked of a retriever that is
         down does not depend on how many calls may be in flight.
         """
         waits = not self._has_answer and self._asked >= MAX_INITIAL_FAILURES
-        if in_flight >= most or (waits and in_flight) or self.should_stop:
+        if in_flight >= most or (waits and in_flight) or self.should_stop or self.pending:
             return None
         call = next(self.calls, None)
         if call is not None:
             self._asked += len(call.query_ids)
         return call
 
-    def ask_one_by_one(self) -> Iterator[PendingAnswer]:
-        """Make one call after the other, in this thread; yield each answer that has to be awaited and then added."""
-        for call in self.calls:
-            reply = call_retriever(self.target.function, call, self.options)
-            if isinstance(reply, PendingAnswer):
-                yield reply
-            else:
-                self.add(reply)
-
-    def add(self, reply: Reply) -> None:
-        """Add the reply to one call."""
-        self._collapsed = self._collapsed or reply.collapsed
-        repeat, repeats = reply.call.repeat, self.options.repeat
+    def add(self, reply: Reply | PendingAnswer) -> None:
+        """Add the reply to one call, or what has yet to be awaited of it."""
+        if isinstance(reply, PendingAnswer):
+            self.pending.append(reply)
+            return
+        options, repeat = self.options, reply.call.repeat
+        if (
+            options.timeout is not None and reply.milliseconds > options.timeout * 1000
+        ):  # it blocked the event loop
+            reply = reply.call.timed_out(options.timeout)
         for query_id, outcome in zip(reply.call.query_ids, reply.outcomes, strict=True):
             if isinstance(outcome, str):
-                when = f"time {repeat + 1} of {repeats}: " if repeats > 1 else ""
+                when = f"time {repeat + 1} of {options.repeat}: " if options.repeat > 1 else ""
                 self._errors.setdefault(query_id, when + outcome)
                 continue
-            self._rankings[query_id][repeat] = outcome
+            self._rankings[query_id][repeat] = self._stored_like(query_id, outcome)
             self._milliseconds[query_id][repeat] = reply.milliseconds
             self._has_answer = True
-        if self.options.progress is not None:
-            self.options.progress(len(reply.outcomes))
+        if options.progress is not None:
+            options.progress(len(reply.outcomes))
 
-    @property
-    def _failed_from_the_start(self) -> bool:
-        return not self._has_answer and len(self._errors) >= MAX_INITIAL_FAILURES
+    def _stored_like(self, query_id: str, ranking: tuple[str, ...]) -> tuple[str, ...]:
+        """Return a ranking; the stored run's own where that has an equal one, so that equal ones are held once."""
+        answer = None if self.options.stored is None else self.options.stored.answers.get(query_id)
+        return (
+            ranking if answer is None else next((one for one in answer.rankings if one == ranking), ranking)
+        )
 
     @property
     def should_stop(self) -> bool:
         """Whether nothing more is to be asked."""
-        stops = bool(self._errors) and (self.options.stop_on_error or self._failed_from_the_start)
-        return stops or self.is_given_up
+        failed_from_the_start = not self._has_answer and len(self._errors) >= MAX_INITIAL_FAILURES
+        return failed_from_the_start or self.is_given_up
 
     def result(self) -> Retrieved:
         """Return the result of all replies. Raises RetrievalError where a query was lost: that is a fault of ours."""
@@ -149,19 +199,14 @@ class Session:
             raise RetrievalError(
                 f"{unanswered} queries have neither an answer nor an error. Report this as a fault."
             )
+        why = "The first five failed in a row, and the others were not asked."
         return Retrieved(
             run=Run.of(answers, Header(self.options.depth)),
             errors=errors,
-            stopped=self._why_stopped(unanswered) if unanswered else "",
+            stopped=why if unanswered else "",
             latencies={query_id: tuple(self._milliseconds[query_id]) for query_id in answers},
-            depth_advice=_COLLAPSED if self._collapsed else self.target.depth_advice,
+            depth_advice=self.target.depth_advice,
         )
-
-    def _why_stopped(self, unanswered: int) -> str:
-        if self._failed_from_the_start:
-            return "The first five failed in a row, and the others were not asked."
-        others = "the other query was" if unanswered == 1 else f"the other {unanswered} were"
-        return f"With -x the first error ends it: {others} not asked, or cancelled."
 
 
 def _batches(queries: Sequence[Query], size: int) -> list[list[Query]]:

@@ -154,12 +154,6 @@ class Own(OfStore):
     def __init__(self):
         pass
 
-class Repeating:
-    similarity_top_k = 10
-
-    def retrieve(self, text):
-        return [text] * 10
-
 @pytest.fixture
 def retriever():
     return """
@@ -169,7 +163,6 @@ def retriever():
     ("retriever", "advice"),
     [
         ("LlamaIndex()", "Its retriever, LlamaIndex, has a depth of its own: set its similarity_top_k."),
-        ("Repeating()", "ir_duplicates = collapse"),
         ("Own()", "Its retriever, Own, has a depth of its own: set it where the retriever is made."),
         ("Fixed()", "Its retriever, Fixed, has a depth of its own: set its limit."),
         ("OfStore()", 'Its retriever, OfStore, has a depth of its own: set its search_kwargs={"k": …}.'),

@@ -1,4 +1,4 @@
-"""Many queries at once in a test of pytest: async fixtures, -x, skips, Ctrl-C, workers of xdist."""
+"""Many queries at once in a test of pytest: async fixtures, skips, Ctrl-C, workers of xdist."""
 
 from __future__ import annotations
 
@@ -118,12 +118,6 @@ def test_a_plain_retriever_in_an_async_test(use):
             "-o ir_timeout=2",
             {"passed": 1, "failed": 1},
             ["queries could not be retrieved: no answer came within 2 s (ir_timeout).", "faq.yaml:9: q7", "faq.yaml:35: q33"],
-        ),
-        (
-            "if number == 7: raise ConnectionError('refused')\n    return asyncio.sleep(NEVER) if number > 7 else None",
-            "-x",
-            {"failed": 1},
-            ["raised ConnectionError: refused (test_search.py:", "With -x the first error ends it", "golden/faq.yaml:9: q7"],
         ),
         (
             "if number == 7: pytest.skip('no engine')\n    return asyncio.sleep(NEVER) if number > 7 else None",
