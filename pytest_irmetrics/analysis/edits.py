@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
-from pytest_irmetrics.base.wording import joined
+from pytest_irmetrics.base.wording import joined, listed, plural
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.gates.wording import one_sided
 from pytest_irmetrics.metrics import mean
-from pytest_irmetrics.reports.item_report import OWN_BASELINE, Edit
-from pytest_irmetrics.reports.since import edit_sentences
+from pytest_irmetrics.reports.item_report import OWN_BASELINE
 from pytest_irmetrics.thresholds import COMPARING_WORDS
 
 if TYPE_CHECKING:
@@ -29,6 +28,55 @@ _MOVED = 0.01
 
 _UNPAIRED = ("renamed", "reworded", "added")
 """The kinds of edits of queries that have no counterpart in the baseline."""
+
+_NAMED = 5
+"""How many edits a sentence names."""
+
+_EDITS = {
+    "dropped": ("query dropped", "queries dropped"),
+    "excluded": ("query excluded (xfail)", "queries excluded (xfail)"),
+    "renamed": ("query renamed, and so not compared", "queries renamed, and so not compared"),
+    "reworded": ("query reworded (text, params or passages)", "queries reworded (text, params or passages)"),
+    "included": ("query not excluded any more", "queries not excluded any more"),
+    "added": ("query added", "queries added"),
+    "judgment": ("judgment changed", "judgments changed"),
+    "weight": ("weight changed", "weights changed"),
+    "tags": ("query with other tags", "queries with other tags"),
+    "no_answer": ("query with another no_answer", "queries with another no_answer"),
+    "forbidden": ("forbidden document changed", "forbidden documents changed"),
+    "relevance level": ("relevance level changed", "relevance levels changed"),
+    "depth": ("depth changed", "depths changed"),
+    "limit": ("limit differs", "limits differ"),
+}
+"""Kind of edit → what it is called, of one and of several."""
+
+
+@dataclass(frozen=True, slots=True)
+class Edit:
+    """An edit of what search is judged by."""
+
+    kind: str
+    """A key of `_EDITS`."""
+    what: str
+    """What was edited: a query, a query and document, a limit."""
+    before: str | None = None
+    """None where there was none."""
+    now: str | None = None
+    """None where there is none."""
+    weaker: bool = False
+    """Whether it is a limit that holds less than it did, or is gone."""
+
+    def __str__(self) -> str:
+        values = "" if self.before == self.now else f"{self.before or 'none'} → {self.now or 'none'}"
+        return " ".join(filter(None, [self.what, values, "(holds less)" if self.weaker else ""]))
+
+
+def edit_sentences(edits: Sequence[Edit]) -> Iterator[str]:
+    """Yield a sentence on each kind of edit, those that hold less first."""
+    for kind, (one, many) in _EDITS.items():
+        alike = sorted((edit for edit in edits if edit.kind == kind), key=lambda edit: not edit.weaker)
+        if alike:
+            yield f"{plural(len(alike), one, many)}: {listed(alike, _NAMED)}."
 
 
 def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterator[Edit]:

@@ -5,22 +5,21 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.edits import edits_of
-from pytest_irmetrics.base.numbers import TOLERANCE, change_text
+from pytest_irmetrics.analysis.edits import Edit, edit_sentences, edits_of
+from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
-from pytest_irmetrics.gates import Against, decide
+from pytest_irmetrics.gates import Against, Verdict, decide
 from pytest_irmetrics.gates.limits import limit_edits, read_limits, stricter
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.reports.item_report import AcceptedSince, Edit, MeanSince, SinceReport
+from pytest_irmetrics.reports.item_report import SinceReport, mean_name
 from pytest_irmetrics.thresholds import COMPARING_WORDS, Gates
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.gates import Verdict
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
 
@@ -33,6 +32,12 @@ _ORIGIN = "the limits stored with that commit's baseline"
 _ABOUT_FALLS = ("baseline", "min", "max", "min_each", *COMPARING_WORDS)
 """The words of verdicts that another commit has a say in; forbidden documents and the like fail today."""
 
+_STORED_ANEW = "this branch stores its baseline anew"
+_LOOSENED = "this branch loosened its limits"
+_UNKNOWN = "what it lowers is unknown"
+
+_CURE = "To accept it, add `-o ir_accept=warn` to this command; else mend the search, and store its baseline again."
+
 
 @dataclass(frozen=True, slots=True)
 class CommittedTest:
@@ -42,12 +47,14 @@ class CommittedTest:
     commit: str
     file: str
     """The baseline's path in the repository today."""
-    renamed_from: str | None
-    run: Run
-    golden: GoldenSet | None
+    renamed_from: str | None = None
+    """Its path at that commit, where that was another."""
+    run: Run | None = None
+    """None where there was no baseline, or `why` says why it cannot be read."""
+    golden: GoldenSet | None = None
     """The golden set; None where it is not known beyond what the baseline was judged with."""
-    why: str
-    """Why it is not known."""
+    why: str = ""
+    """Why the run, or else the golden set, is not known."""
 
 
 def compare_since(
@@ -56,44 +63,46 @@ def compare_since(
     gates: Gates,
     verdicts: Sequence[Verdict],
     committed: CommittedTest,
-) -> SinceReport:
-    """Return what a branch accepts for one test: what fails against the other commit, and not today.
+    *,
+    refuse: bool,
+) -> tuple[SinceReport, list[Verdict]]:
+    """Compare a test with another commit, and return the verdicts on what fails against that and not today.
 
     `now` is today's run and `stored` today's stored baseline, None where today's run is being stored. `gates` and
-    `verdicts` are today's.
+    `verdicts` are today's. The verdicts that are returned are *accepted*; with `refuse` they fail.
     """
-    report = SinceReport(
-        committed.ref,
-        committed.commit,
-        "unchanged",
-        committed.file,
-        committed.renamed_from,
-        why=committed.why,
-    )
-    before = now.of_run(committed.run)
-    report.edits += [*edits_of(Comparison(now, before), committed.golden), *_depth_edit(now, committed.run)]
-    limits = read_limits(committed.run, now.custom, _ORIGIN)
-    judging = [gates]
+    run = committed.run
+    report = SinceReport(committed.ref, committed.commit, "unchanged", committed.file)
+    if run is None and committed.why:
+        text = f"The baseline of {report.where} cannot be read. {committed.why}"
+        return _accepted(report, [(Verdict("failed", text, "baseline"), _UNKNOWN)], (), refuse=refuse)
+    if run is None:
+        report.state = "new"
+        return report, []
+    before = now.of_run(run)
+    edits = [*edits_of(Comparison(now, before), committed.golden), *_depth_edit(now, run)]
+    limits = read_limits(run, now.custom, _ORIGIN)
+    judging, accepted = [gates], []
     if limits is not None:
-        edits = limit_edits(limits.gates, gates, now.golden.queries, committed.run.means)
-        report.edits += [Edit("limit", edit.text, weaker=edit.holds == "less") for edit in edits]
-        report.edits += [Edit("limit", text, text, None, weaker=True) for text in limits.unread]
+        edited = limit_edits(limits.gates, gates, now.golden.queries, run.means)
+        edits += [Edit("limit", edit.text, weaker=edit.holds == "less") for edit in edited]
+        edits += [Edit("limit", text, text, None, weaker=True) for text in limits.unread]
         lost = f"judged it at {report.where}, and cannot be computed."
-        report.accepted += [
-            AcceptedSince(f"{text} {lost}", "", None, None, "limits") for text in limits.unread
-        ]
+        unread = (Verdict("failed", f"{text} {lost}", "", origin=_ORIGIN) for text in limits.unread)
+        accepted += [(verdict, _LOOSENED) for verdict in unread]
         judging.append(limits.gates)
         gates = stricter(gates, limits.gates)
     gated = dict.fromkeys(mean for one in judging for mean in one.slices)
-    metrics = dict.fromkeys([*now.metrics, *(metric for metric, _ in gated)])
+    known = now.metrics
+    metrics = dict.fromkeys([*known, *(metric for metric, _ in gated)])
     now = replace(now, metrics=tuple(metrics))
 
     # A query that this branch excludes is judged all the same.
-    excluded = {edit.what for edit in report.edits if edit.kind == "excluded"}
+    excluded = {edit.what for edit in edits if edit.kind == "excluded"}
     queries = [replace(q, xfail=None) if q.id in excluded else q for q in now.golden.queries.values()]
     counted = GoldenSet(queries, name=now.golden.name, relevance_level=now.golden.relevance_level)
     today = replace(now, golden=counted)
-    before = today.of_run(committed.run)
+    before = today.of_run(run)
     comparison, against = Comparison(today, before), Against(report.where)
     states = {verdict.key: verdict.state for verdict in verdicts}
     found = [
@@ -104,31 +113,56 @@ def compare_since(
     if stored is not None and any(stored.run[i] != now.run[i] for i in stored.run if i in now.run):
         held = today.of_run(stored.run).narrowed(only=frozenset(stored.run))
         itself = Comparison(held, before)
-        known = {verdict.key for verdict, *_ in found if verdict.failed}
+        failed = {verdict.key for verdict, *_ in found if verdict.failed}
         found += [
             (verdict, itself, f"The stored baseline: {verdict.text}")
             for verdict in decide(held, gates, comparison=itself, against=against)
-            if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in known
+            if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in failed
         ]
+    pays: list[str] = []
     for verdict, compared, text in found:
-        metric = verdict.metric
-        if verdict.state == "undecided":
-            report.undecided.append(text)
-        elif verdict.failed:
-            name = None if metric is None else metric.name
-            why = "limits" if verdict.origin == _ORIGIN else "baseline"
-            report.accepted.append(AcceptedSince(text, verdict.word, name, verdict.tag, why))
-            if metric is not None and verdict.word == "max_drop":
-                report.pays += _pays(compared, metric, verdict.tag)
-    report.means += _means(comparison, now, committed.run, gated)
-    if report.means and not report.accepted:
-        first = report.means[0]
-        report.pays += _pays(comparison, comparison.now.metric(first.metric), first.tag)
-    if report.accepted:
-        report.state = "accepted"
-    elif report.means or report.undecided or report.edits or report.renamed_from:
-        report.state = "changed"
-    return report
+        if verdict.failed:
+            # A metric that was gated at that commit alone has no score today.
+            metric = verdict.metric if verdict.metric in known else None
+            why = _LOOSENED if verdict.origin == _ORIGIN else _STORED_ANEW
+            accepted.append((verdict._replace(text=text, metric=metric, queries=(), shares=()), why))
+            if verdict.metric is not None and verdict.word == "max_drop":
+                pays += _pays(compared, verdict.metric, verdict.tag)
+    said = [(verdict.metric, verdict.tag) for verdict, _ in accepted]
+    means = [*_means(comparison, now, run, gated)]
+    if means and not accepted:
+        pays += _pays(comparison, *means[0][0])
+    report.details = [
+        *(f"Its baseline was {path}." for path in [committed.renamed_from] if path),
+        *(text for verdict, _, text in found if verdict.state == "undecided"),
+        *pays,
+        # Of what the search alone moved the verdict says as much.
+        *(text for mean, parts, text in means if mean not in said or [*parts] != ["retriever"]),
+        *edit_sentences(edits),
+    ]
+    report.holds_less = any(edit.weaker for edit in edits)
+    report.state = "changed" if report.details else "unchanged"
+    report.details += [f"Note: {committed.why}"] if committed.why else []
+    return _accepted(report, accepted, pays, refuse=refuse)
+
+
+def _accepted(
+    report: SinceReport, found: Sequence[tuple[Verdict, str]], pays: Sequence[str], *, refuse: bool
+) -> tuple[SinceReport, list[Verdict]]:
+    """Return failed verdicts, each with why it passes today, as accepted ones; as such that fail where nothing may be."""
+    if found:
+        report.state = "refused" if refuse else "accepted"
+    verdicts: list[Verdict] = []
+    for one, why in found:
+        if refuse:
+            text = f"{one.text} {why.capitalize()}, which `ir_accept = fail` does not allow."
+            details = () if verdicts else (*pays, _CURE)
+            origin = "the setting ir_accept"
+            refused = Verdict("failed", text, "accept", one.metric, one.tag, details=details, origin=origin)
+            verdicts.append(refused)
+        else:
+            verdicts.append(one._replace(state="accepted", text=f"{one.text} It passes, because {why}."))
+    return report, verdicts
 
 
 def _pays(comparison: Comparison, metric: Metric, tag: str | None) -> Iterator[str]:
@@ -140,14 +174,13 @@ def _pays(comparison: Comparison, metric: Metric, tag: str | None) -> Iterator[s
         moved = [f"{i}: {change_text(change.before[i], change.after[i])}" for i in change.worse[:_NAMED]]
         more = len(change.worse) - len(moved)
         pay = plural(len(change.worse), "query pays", "queries pay")
-        name = metric.name if tag is None else f"{metric.name} [{tag}]"
-        yield f"{name}: {pay}: {', '.join(moved)}{f' and {more} more' if more else ''}."
+        yield f"{mean_name(metric, tag)}: {pay}: {', '.join(moved)}{f' and {more} more' if more else ''}."
 
 
 def _means(
     comparison: Comparison, now: Evaluation, run: Run, gated: Iterable[tuple[Metric, str | None]]
-) -> Iterator[MeanSince]:
-    """Yield the gated means that moved, each with what its edits and the retriever have in that."""
+) -> Iterator[tuple[tuple[Metric, str | None], dict[str, float], str]]:
+    """Yield the gated means that moved, each with the parts of the change that edits and the retriever have, and a sentence."""
     as_stored = golden_set_as_stored(run, now.golden.name)
     first = replace(comparison.baseline, golden=as_stored, depth=run.depth or now.depth, only=None)
     labels = comparison.under_stored_labels or comparison
@@ -170,7 +203,9 @@ def _means(
             }
             parts = {part: delta for part, delta in deltas.items() if abs(delta) > TOLERANCE}
             if parts:
-                yield MeanSince(metric.name, tag, values[0], values[-1], parts)
+                shown = ", ".join(f"{part} {signed_text(delta)}" for part, delta in parts.items())
+                moved = change_text(values[0], values[-1])
+                yield (metric, tag), parts, f"{mean_name(metric, tag)} {moved}: {shown}."
 
 
 def _depth_edit(now: Evaluation, run: Run) -> Iterator[Edit]:

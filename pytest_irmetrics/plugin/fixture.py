@@ -21,7 +21,6 @@ from pytest_irmetrics.plugin.baselines import StoredRun, read_stored_run, run_of
 from pytest_irmetrics.plugin.item_report import add_notes, item_report
 from pytest_irmetrics.plugin.marks import MarkError
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport
-from pytest_irmetrics.reports.texts import row_name
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
 from pytest_irmetrics.thresholds import Gates
 
@@ -32,7 +31,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.analysis.since import CommittedTest
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.plugin.item import GatedItem
-    from pytest_irmetrics.reports.item_report import SinceReport
     from pytest_irmetrics.run import Run
 
     Ask = Callable[[Sequence[Query], Any, RetrievalOptions], Awaitable[Retrieved]]
@@ -189,9 +187,7 @@ class IRMetrics:
         retrieved = await ask(queries, retriever, replace(options, progress=progress))
         return item.evaluation(golden, metrics, retrieved)
 
-    def _gate(
-        self, now: Evaluation, stored: StoredRun | None, committed: CommittedTest | SinceReport | None
-    ) -> Evaluation:
+    def _gate(self, now: Evaluation, stored: StoredRun | None, committed: CommittedTest | None) -> Evaluation:
         """Decide the test's gates; `stored` is the run to compare with, `committed` what --ir-since found. Fails where one fails."""
         item, settings = self._item, self._item.settings
         baseline = None if stored is None or now.errors else now.of_run(stored.run)
@@ -221,9 +217,7 @@ class IRMetrics:
         if committed is not None and not now.errors:
             from pytest_irmetrics.plugin.since import add_since  # noqa: PLC0415 - only with --ir-since
 
-            accepted = add_since(item, result, committed, None if settings.update else baseline)
-            if accepted:
-                item.node.user_properties.append((_JUNIT_ACCEPTED, accepted))
+            add_since(item, result, committed, None if settings.update else baseline)
         add_notes(item, result)
         return self._conclude(result, against.file)
 
@@ -325,12 +319,14 @@ def _junit_properties(report: ItemReport) -> Iterator[tuple[str, object]]:
     The mean is over all of today's queries; what is compared is over those that both runs have.
     """
     for row in report.rows:
-        name = f"ir.{row_name(row)}"
+        name = f"ir.{row.name}"
         parts = {name: row.full, f"{name}.baseline": row.baseline, f"{name}.delta": row.delta}
         yield from ((part, round(value, 6) + 0.0) for part, value in parts.items() if value is not None)
         yield from (
             (f"{name}.verdict", state) for state, shown in ROW_VERDICTS.items() if shown == row.verdict
         )
+    if accepted := [gate.text for gate in report.gates if gate.state == "accepted"]:
+        yield _JUNIT_ACCEPTED, " ".join(accepted)
 
 
 async def _ask_here(queries: Sequence[Query], retriever: Any, options: RetrievalOptions) -> Retrieved:

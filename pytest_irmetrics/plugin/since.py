@@ -13,16 +13,12 @@ import pytest
 from pytest_irmetrics.analysis.since import CommittedTest, compare_since
 from pytest_irmetrics.base.files import nearest_repository
 from pytest_irmetrics.base.git import GitError, Repository
-from pytest_irmetrics.gates.verdict import Verdict
+from pytest_irmetrics.gates.verdict import STATES
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
-from pytest_irmetrics.reports.item_report import SinceReport
-from pytest_irmetrics.reports.since import cure, headlines
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import decode
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
-
     from pytest_irmetrics.analysis.item_result import ItemResult
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.plugin.item import GatedItem
@@ -58,24 +54,24 @@ def _departure(config: pytest.Config, ref: str, folder: Path) -> _Departure:
     return config.stash[_departure_key]
 
 
-def read_committed(item: GatedItem, golden: GoldenSet) -> CommittedTest | SinceReport:
-    """Return what a test was judged by; where that is not known, a report that says so. Raises GitError."""
+def read_committed(item: GatedItem, golden: GoldenSet) -> CommittedTest:
+    """Return what a test was judged by. Raises GitError."""
     ref = item.settings.since
     origin = "the setting ir_since, " if item.settings.since_is_setting else "--ir-since="
     try:
         left = _departure(item.node.config, ref, Path(item.node.path).parent)
         path = left.repository.path_of(item.baseline_file)
         before, data = _baseline(left, path)
+        found = CommittedTest(ref, left.commit, path, None if before == path else before)
         if data is None:
-            return SinceReport(ref, left.commit, "new", path)
-        renamed_from = None if before == path else before
+            return found
         try:
             shown = f"{before} at {ref}"
             run = Run.loads(decode(data, shown), shown)
         except RunError as error:
-            return SinceReport(ref, left.commit, "unreadable", path, renamed_from, why=str(error))
-        found, why = _golden_set(item, golden, left, before, run)
-        return CommittedTest(ref, left.commit, path, renamed_from, run, found, why)
+            return replace(found, why=str(error))
+        golden_set, why = _golden_set(item, golden, left, before, run)
+        return replace(found, run=run, golden=golden_set, why=why)
     except GitError as error:
         raise GitError(f"{origin}{ref}: {error}") from None
 
@@ -134,31 +130,18 @@ def _same_text(one: bytes, other: bytes) -> bool:
 
 
 def add_since(
-    item: GatedItem, result: ItemResult, committed: CommittedTest | SinceReport, stored: Evaluation | None
-) -> str:
-    """Compare a test with what it was where the branch left the other; return what this branch accepts, in sentences. Fails it where ``ir_accept = fail``.
+    item: GatedItem, result: ItemResult, committed: CommittedTest, stored: Evaluation | None
+) -> None:
+    """Compare a test with what it was where the branch left the other, and add the verdicts on what this branch accepts.
 
     `stored` is its baseline today, None where today's run replaces it.
     """
-    report = committed
-    if isinstance(report, CommittedTest):
-        report = compare_since(result.evaluation, stored, result.gates, result.verdicts, report)
-    if report.verdict and item.settings.accept == "fail" and not item.settings.update:
-        report = replace(report, refused=True)
-        result.verdicts = (*_refusals(report, result), *result.verdicts)
-    result.since = report
-    return " ".join(headlines(report)) if report.verdict else ""
-
-
-def _refusals(report: SinceReport, result: ItemResult) -> Iterator[Verdict]:
-    """Yield a failed verdict on each that is accepted; one where that commit's baseline cannot be read."""
-    metrics = {metric.name: metric for metric in result.evaluation.metrics}
-    for place, text in enumerate(headlines(report)):
-        one = report.accepted[place] if report.accepted else None
-        details = (*report.pays, cure(report)) if place == 0 else ()
-        metric = None if one is None else metrics.get(one.metric or "")
-        tag = None if one is None else one.tag
-        yield Verdict("failed", text, "accept", metric, tag, details=details, origin="the setting ir_accept")
+    refuse = item.settings.accept == "fail" and not item.settings.update
+    result.since, verdicts = compare_since(
+        result.evaluation, stored, result.gates, result.verdicts, committed, refuse=refuse
+    )
+    in_order = sorted([*verdicts, *result.verdicts], key=lambda verdict: STATES.index(verdict.state))
+    result.verdicts = tuple(in_order)
 
 
 def baselines_gone_since(config: pytest.Config, ref: str, directory: str) -> list[str]:

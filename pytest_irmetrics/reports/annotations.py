@@ -52,15 +52,11 @@ def github_warnings(session: SessionReport) -> Iterator[str]:
     """Yield a command for GitHub's log on baselines that were not looked at, on each fall accepted and on each undecided."""
     if session.passed_over_note:
         yield _command("warning", {}, "Search quality: no baseline was looked at", session.passed_over_note)
-    since = session.since
-    for nodeid, text in session.accepted[:MOST]:
-        title = "A fall in search quality is accepted"
-        yield _command("warning", {"file": since[nodeid].file}, title, f"{nodeid}: {text}")
-    undecided = [
-        (item.nodeid, gate) for item in session.items for gate in item.gates if gate.state == "undecided"
-    ]
-    for nodeid, gate in undecided[: MOST - len(session.accepted[:MOST])]:
-        yield _command("notice", {}, "A fall in search quality is undecided", f"{nodeid}: {gate.text}")
+    for state, name in (("accepted", "warning"), ("undecided", "notice")):
+        for item, gate in session.verdicts(state)[:MOST]:
+            where = {} if item.since is None or state != "accepted" else {"file": item.since.file}
+            title = f"A fall in search quality is {state}"
+            yield _command(name, where, title, f"{item.nodeid}: {gate.text}")
 
 
 def _unmeasured(session: SessionReport) -> tuple[list[str], list[str]]:
@@ -83,7 +79,7 @@ def _unmeasured(session: SessionReport) -> tuple[list[str], list[str]]:
 
 def _failed(item: ItemReport, session: SessionReport) -> str:
     """Return an error: what fails, the query that broke most, and how to look closer."""
-    failed = item.failed_gates
+    failed = item.verdicts("failed")
     lines = [gate.text for gate in failed[:_GATES]]
     if len(failed) > _GATES:
         lines.append(f"And {plural(len(failed) - _GATES, 'more gate')}.")

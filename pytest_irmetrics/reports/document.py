@@ -53,7 +53,7 @@ def failure(item: ItemReport) -> Iterator[Block]:
     yield from queries(item)
     yield from slices(item)
     yield from notes(item)
-    if item.failed_gates:
+    if item.verdicts("failed"):
         yield commands(item)
 
 
@@ -72,14 +72,14 @@ def golden_set(item: ItemReport, *, printed: bool) -> Iterator[Block]:
 def whole(item: ItemReport) -> Iterator[Block]:
     """Yield all that a file says of a golden set."""
     yield from failure(item)
-    yield from _besides(item, again=True)
+    yield from _besides(item)
 
 
-def _besides(item: ItemReport, *, again: bool = False) -> Iterator[Block]:
+def _besides(item: ItemReport) -> Iterator[Block]:
     """Yield what no failure's message says."""
     if item.only_queries:
         yield Text(texts.ONLY_QUERIES, level=Level.QUIET)
-    yield from since(item, again=again)
+    yield from since(item)
     if item.outcome in ("passed", "skipped"):
         yield from (Text(gate.text, "warn") for gate in item.gates if gate.state == "not checked")
     yield from selftest(item)
@@ -100,7 +100,7 @@ def notes(item: ItemReport) -> Iterator[Block]:
 def verdicts(item: ItemReport) -> Iterator[Block]:
     """Yield what the failed gates say, the statistics of the first drop, and what kind of change it is."""
     tabled = {(row.metric, row.tag) for row in failed_rows(item)}
-    failed = item.failed_gates
+    failed = item.verdicts("failed")
     first_drop = next((gate for gate in failed if gate.shares), None)
     others = 0
     for place, gate in enumerate(failed):
@@ -128,7 +128,9 @@ def failed_rows(item: ItemReport) -> list[ScoreRow]:
 
     Not those that fail by the stored judgments alone, which rows do not go by, nor for single queries' own thresholds.
     """
-    gates = [(gate.metric, gate.tag) for gate in item.failed_gates if not (gate.as_stored or gate.single)]
+    gates = [
+        (gate.metric, gate.tag) for gate in item.verdicts("failed") if not (gate.as_stored or gate.single)
+    ]
     rows = [row for row in item.rows if row.verdict == "FAILS" and (row.metric, row.tag) in gates]
     return sorted(rows, key=lambda row: gates.index((row.metric, row.tag)))
 
@@ -139,7 +141,7 @@ def _failed_means(item: ItemReport) -> Iterator[Block]:
     compared = any(row.baseline is not None for row in rows)
     if len(rows) > 1 or compared:
         columns = [
-            ("", "<", texts.row_name),
+            ("", "<", lambda row: row.name),
             ("limit", "<", lambda row: _limits(row, item)),
             ("now", ">", texts.now_text),
             *(_change(item, "change") if compared else []),
@@ -161,7 +163,7 @@ def _limits(row: ScoreRow, item: ItemReport) -> str:
     """Return the limits of a mean with a sign before each that is broken: `≥0.8 ✗drop≤0.01`."""
     broken = tuple(
         WORDS[gate.word].sign
-        for gate in item.failed_gates
+        for gate in item.verdicts("failed")
         if (gate.metric, gate.tag) == (row.metric, row.tag) and not (gate.as_stored or gate.single)
     )
     return " ".join(f"✗{limit}" if limit.startswith(broken) else limit for limit in row.gate.split())
@@ -173,7 +175,7 @@ def errors(item: ItemReport) -> Iterator[Block]:
     Of an error those sentences are shown that no error above has.
     """
     known = {query.query_id: query for query in item.queries}
-    failed = [gate for gate in item.failed_gates if gate.word == "errors"]
+    failed = [gate for gate in item.verdicts("failed") if gate.word == "errors"]
     by_error: dict[str, list[QueryReport]] = {}
     for query_id in (query_id for gate in failed for query_id in gate.queries):
         by_error.setdefault(known[query_id].error or "", []).append(known[query_id])
@@ -224,7 +226,7 @@ def queries(item: ItemReport) -> Iterator[Block]:
 
 def _worst_first(item: ItemReport) -> str:
     """Return what stands above the queries: `27 queries worse by ndcg@10, the worst first:`."""
-    gate = explaining_gates(item.failed_gates)[0]
+    gate = explaining_gates(item.verdicts("failed"))[0]
     if not gate.shares:
         return "Its queries, the worst first:"
     count = len(gate.queries) + gate.more
@@ -279,7 +281,7 @@ def overview(items: Sequence[ItemReport], names: Mapping[str, str], session: Ses
 
     columns: list[Column[ItemReport]] = [
         (counted_as(items), "<", lambda item: names[item.nodeid]),
-        ("metric", "<", of_row(texts.row_name)),
+        ("metric", "<", of_row(lambda row: row.name)),
         ("now", ">", of_row(texts.now_text)),
     ]
     if any(map(texts.is_compared, items)):
@@ -298,7 +300,7 @@ def scores(item: ItemReport) -> Iterator[Block]:
         return
     differ = any(map(texts.full_text, item.rows))
     columns = [
-        ("metric", "<", texts.row_name),
+        ("metric", "<", lambda row: row.name),
         ("n", ">", lambda row: str(row.n)),
         ("now", ">", texts.now_text),
         *(_change(item, "delta") if texts.is_compared(item) else []),
@@ -375,22 +377,19 @@ def _moves(tried: Degradation) -> str:
     return "no metric moves" if metric is None else f"{metric} {signed_text(tried.deltas[metric], digits=3)}"
 
 
-def since(item: ItemReport, *, again: bool = False) -> Iterator[Block]:
-    """Yield what changed since this branch left another; of a test that accepts something, which is told first, ``again``."""
+def since(item: ItemReport) -> Iterator[Block]:
+    """Yield what changed since this branch left another."""
     found = item.since
-    if found is None or (found.verdict and not again):
+    if found is None:
         return
-    from pytest_irmetrics.reports import since as texts_since  # noqa: PLC0415 - only with --ir-since
-
     level = Level.VERBOSE if found.state == "unchanged" else Level.QUIET
-    yield Text(texts_since.one_line(found), "warn" if found.state == "new" else "", level=level)
-    yield from since_details(texts_since.details(found), level)
-
-
-def since_details(sentences: Sequence[str], level: Level = Level.NORMAL) -> Iterator[Block]:
-    """Yield sentences on what changed since another commit, below the one on their test."""
-    for place, sentence in enumerate(sentences):
+    if found.state == "new":
+        text = f"new since {found.where}: there is no baseline of this test to compare with"
+        yield Text(text, "warn", level=level)
+    else:
+        yield Text(f"{found.state} since {found.where}", level=level)
+    for place, sentence in enumerate(found.details):
         yield Text(sentence, indent=1, level=level if place < _SINCE else Level.VERBOSE)
-    if len(sentences) > _SINCE:
-        more = plural(len(sentences) - _SINCE, "line")
+    if len(found.details) > _SINCE:
+        more = plural(len(found.details) - _SINCE, "line")
         yield Text(f"{more} more with -v.", indent=1, level=level, until=Level.NORMAL)

@@ -33,6 +33,11 @@ ROW_VERDICTS = {
 """State of a verdict → what `ScoreRow.verdict` is; of several on one mean the first here counts."""
 
 
+def mean_name(metric: object, tag: str | None) -> str:
+    """Return what a mean is called: `mrr`, or over the queries with a tag `mrr [billing]`."""
+    return str(metric) if tag is None else f"{metric} [{tag}]"
+
+
 @dataclass(slots=True)
 class ScoreRow:
     """One row of the score table: a metric over all queries of a golden set, or over those with one tag."""
@@ -73,6 +78,11 @@ class ScoreRow:
     """How many of these are worse."""
     p: float | None = None
     """The one-sided p-value of ``delta``, where a gate on this mean fails; None without one."""
+
+    @property
+    def name(self) -> str:
+        """The metric, and the tag of a slice: `mrr [billing]`."""
+        return mean_name(self.metric, self.tag)
 
 
 @dataclass(slots=True)
@@ -185,56 +195,6 @@ class Degradation:
 
 
 @dataclass(slots=True)
-class AcceptedSince:
-    """What fails against that commit, and passes today."""
-
-    text: str
-    """The sentence of the verdict: the metric, how far it fell, and what is allowed."""
-    word: str
-    """The word of the gate, as of a verdict."""
-    metric: str | None
-    """None where the verdict is on no metric."""
-    tag: str | None
-    """The tag of the queries that are gated; None for all queries."""
-    why: str
-    """Why it passes: ``baseline`` (today's stored one passes it) or ``limits`` (those stored with that commit's baseline
-    alone fail it)."""
-
-
-@dataclass(slots=True)
-class MeanSince:
-    """A gated mean at that commit and now."""
-
-    metric: str
-    """The metric's name."""
-    tag: str | None
-    """The tag of the queries that it is over; None for all queries."""
-    before: float
-    """The mean over the queries of that commit's baseline, as they were judged."""
-    now: float
-    """Today's, over today's golden set."""
-    parts: dict[str, float]
-    """What makes up the difference: ``dropped``, ``judgments`` (weights and tags too), ``retriever``, ``excluded``, ``added``."""
-
-
-@dataclass(slots=True)
-class Edit:
-    """An edit of what search is judged by."""
-
-    kind: str
-    """``dropped``, ``excluded``, ``renamed``, ``reworded``, ``included`` or ``added`` (a query); ``judgment``, ``weight``, ``tags``,
-    ``no_answer``, ``forbidden``, ``relevance level``, ``depth`` or ``limit``."""
-    what: str
-    """What was edited: a query, a query and document, a limit."""
-    before: str | None = None
-    """None where there was none."""
-    now: str | None = None
-    """None where there is none."""
-    weaker: bool = False
-    """Whether it is a limit that holds less than it did, or is gone."""
-
-
-@dataclass(slots=True)
 class SinceReport:
     """What a branch accepts for one test, since the commit where it left another branch."""
 
@@ -243,43 +203,20 @@ class SinceReport:
     commit: str
     """The id of the commit where HEAD left it."""
     state: str
-    """``unchanged``, ``changed``, ``accepted``, ``new`` (there was no baseline of this test) or ``unreadable`` (there was,
-    and it cannot be read)."""
+    """``refused`` (accepted, which ``ir_accept = fail`` does not allow), ``accepted``, ``changed``, ``new`` (there was no baseline
+    of this test) or ``unchanged``."""
     file: str
     """The baseline's path in the repository."""
-    renamed_from: str | None = None
-    """Its path at that commit, where that was another."""
-    refused: bool = False
-    """Whether ``ir_accept = fail`` makes it a failure."""
-    why: str = ""
-    """Why the baseline of that commit cannot be read, or what else of it could not be."""
-    accepted: list[AcceptedSince] = field(default_factory=list)
-    """What fails against that commit, and passes today."""
-    undecided: list[str] = field(default_factory=list)
-    """The sentences of the verdicts against that commit that are undecided, and are not so today."""
-    pays: list[str] = field(default_factory=list)
-    """Which queries pay, in a sentence for each mean that is accepted; where none is, for the first that moved."""
-    means: list[MeanSince] = field(default_factory=list)
-    """The gated means that moved."""
-    edits: list[Edit] = field(default_factory=list)
-    """What search is judged by, and is not as it was."""
+    details: list[str] = field(default_factory=list)
+    """Sentences on what is undecided, which queries pay, each gated mean that moved, and each kind of edit."""
+    holds_less: bool = False
+    """Whether any limit holds less than it did."""
 
     @property
     def where(self) -> str:
         """``origin/main (1a2b3c4d5)``, as messages name the commit."""
         short = self.commit[:9]
         return short if self.commit.startswith(self.ref) else f"{self.ref} ({short})"
-
-    @property
-    def verdict(self) -> str:
-        """``accepted``, ``refused`` or ``unreadable``, which stand before all else and are warnings in CI; or empty."""
-        told = self.state in ("accepted", "unreadable")
-        return "" if not told else "refused" if self.refused else self.state
-
-    @property
-    def holds_less(self) -> bool:
-        """Whether any limit of its gates holds less than it did."""
-        return any(edit.weaker for edit in self.edits)
 
 
 @dataclass(slots=True)
@@ -359,15 +296,9 @@ class ItemReport:
         shown = ((*query.now, *(query.before or ()), *query.judgments) for query in self.queries)
         return dict.fromkeys(doc_id for ids in shown for doc_id in ids)
 
-    @property
-    def failed_gates(self) -> list[VerdictReport]:
-        """The verdicts that fail the test."""
-        return [gate for gate in self.gates if gate.state == "failed"]
-
-    @property
-    def is_undecided(self) -> bool:
-        """Whether a mean fell further than its limit, but no further than chance or run noise explains."""
-        return any(gate.state == "undecided" for gate in self.gates)
+    def verdicts(self, state: str) -> list[VerdictReport]:
+        """Return the verdicts of a state, such as `failed`."""
+        return [gate for gate in self.gates if gate.state == state]
 
     def dumps(self) -> str:
         """Return the report as ASCII JSON text, which any transport takes."""

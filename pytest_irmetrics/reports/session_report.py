@@ -10,7 +10,7 @@ from pytest_irmetrics.base.wording import plural
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_irmetrics.reports.item_report import ItemReport, SinceReport
+    from pytest_irmetrics.reports.item_report import ItemReport, SinceReport, VerdictReport
 
 _UNREAD = (
     "was read by no test: its test was skipped, not collected or taken out by a hook, does not use the fixture irmetrics, or "
@@ -88,23 +88,13 @@ class SessionReport:
         return [*failing, *(item for item in in_order if not self.fails(item))]
 
     @property
-    def since(self) -> dict[str, SinceReport]:
-        """Node id → what this branch accepts since it left another (``--ir-since``), of the items that were compared."""
-        return {item.nodeid: item.since for item in self.items if item.since is not None}
+    def since(self) -> list[SinceReport]:
+        """How each item stands to another commit (``--ir-since``), of those that were compared."""
+        return [item.since for item in self.items if item.since is not None]
 
-    @property
-    def accepted(self) -> list[tuple[str, str]]:
-        """Node id and sentence on each fall that this branch accepts, which stand first in every report."""
-        found = {nodeid: since for nodeid, since in self.since.items() if since.verdict}
-        if not found:
-            return []
-        from pytest_irmetrics.reports.since import LEADS, headlines  # noqa: PLC0415 - only with --ir-since
-
-        return [
-            (nodeid, f"{LEADS[since.verdict]}: {text}")
-            for nodeid, since in found.items()
-            for text in headlines(since)
-        ]
+    def verdicts(self, state: str) -> list[tuple[ItemReport, VerdictReport]]:
+        """Return the verdicts of a state, each with its item: `accepted` ones stand first in every output."""
+        return [(item, gate) for item in self.items for gate in item.gates if gate.state == state]
 
     @property
     def unused_baseline_notes(self) -> list[tuple[str, str]]:
@@ -148,13 +138,11 @@ class SessionReport:
             text = f"{plural(len(items), unit)}, no mean judged"
         else:
             text = plural(len(items), f"{unit} passes", f"{unit}s pass")
-        undecided = sum(item.is_undecided for item in items)
-        text += f", {undecided} undecided" if undecided else ""
+        for state in ("accepted", "undecided"):
+            count = len({item.nodeid for item, _ in self.verdicts(state)})
+            text += f", {count} {state}" if count else ""
         skipped = sum(item.outcome == "skipped" for item in self.items)
         text += f", {skipped} skipped" if skipped else ""
-        accepting = len({nodeid for nodeid, _ in self.accepted})
-        if accepting:
-            text += f", {accepting} with a fall since {next(iter(self.since.values())).ref}"
         if self.unmeasured:
             text += f", {plural(len(self.unmeasured), 'test')} failed before anything was measured"
         return text

@@ -6,6 +6,7 @@ import posixpath
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.screen import Line, display_width, shorten
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.blocks import Level, Text
 from pytest_irmetrics.reports.session_report import titles
@@ -36,7 +37,7 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
     new baseline lowers, what is no longer gated and what could not be stored is printed all the same.
     """
     names = titles(session.items)
-    yield from lines(_accepted(session, names), screen, verbosity)
+    yield from lines(_since(session, names), screen, verbosity)
     if verbosity < 0:
         yield from _counts(session, screen)
     for item in session.items:
@@ -60,23 +61,28 @@ def _ending(session: SessionReport, verbosity: int) -> Iterator[Block]:
     yield from (Text(f"note: {note}", "warn") for note in notes if note)
 
 
-def _accepted(session: SessionReport, names: Mapping[str, str]) -> Iterator[Block]:
+_STATES = ("refused", "accepted", "changed", "new", "unchanged")
+"""How a test may stand to another commit, in the order in which they are counted."""
+
+
+def _since(session: SessionReport, names: Mapping[str, str]) -> Iterator[Block]:
     """Yield what this branch accepts since it left another, and how many tests were compared; nothing without ``--ir-since``."""
+    for item, gate in session.verdicts("accepted"):
+        yield Text(f"ACCEPTED: {names[item.nodeid]}: {gate.text}", "strong")
     found = session.since
     if not found:
         return
-    from pytest_irmetrics.reports import document  # noqa: PLC0415 - only with --ir-since
-    from pytest_irmetrics.reports import since as texts_since  # noqa: PLC0415 - as above
-
-    for nodeid, since in found.items():
-        for headline in texts_since.headlines(since):
-            yield Text(f"{texts_since.LEADS[since.verdict]}: {names[nodeid]}: {headline}", "strong")
-        if since.verdict:
-            yield from document.since_details(texts_since.details(since))
-    tone = "warn" if any(since.holds_less for since in found.values()) else ""
-    yield Text(texts_since.counted(list(found.values())), tone)
+    states = [since.state for since in found]
+    counts = [f"{states.count(state):,} {state}" for state in _STATES if state in states]
+    less = sum(since.holds_less for since in found)
+    held = (
+        f"; {plural(less, 'test has a limit that holds', 'tests have limits that hold')} less" if less else ""
+    )
+    yield Text(f"since {found[0].where}: {', '.join(counts)}{held}", "warn" if less else "")
     for path in session.gone_since:
-        yield Text(texts_since.gone(path, next(iter(found.values()))), "warn")
+        yield Text(
+            f"Gone since {found[0].where}: the baseline {path}. Its test is not gated any more.", "warn"
+        )
 
 
 def _failed(item: ItemReport) -> bool:
@@ -94,7 +100,7 @@ def _counts(session: SessionReport, screen: Screen) -> Iterator[Line]:
     if not items:
         return
     failed = session.unmeasured or any(map(session.fails, session.measured))
-    doubtful = any(item.is_undecided or item.outcome == "skipped" for item in items)
+    doubtful = any(item.verdicts("undecided") or item.outcome == "skipped" for item in items)
     style = "red" if failed else "yellow" if doubtful else "green"
     yield Line(screen.cut(f"retrieval quality: {session.headline()}"), style)
     tried = [degradation for item in items for degradation in item.selftest or ()]
@@ -106,7 +112,7 @@ def _counts(session: SessionReport, screen: Screen) -> Iterator[Line]:
 def _may_say_quietly(item: ItemReport) -> bool:
     """Whether a golden set may have something to say under ``-q``."""
     quiet = any(note.level == "quiet" for note in item.notes)
-    return quiet or item.is_undecided or item.since is not None or item.only_queries
+    return quiet or bool(item.verdicts("undecided")) or item.since is not None or item.only_queries
 
 
 def _item(

@@ -49,8 +49,8 @@ def verdict(item: ItemReport, session: SessionReport) -> str:
         text = f"{'single queries pass, ' if 'passed' in states else ''}no mean judged"
     elif not any(row.gate for row in item.rows) and not item.only_queries:
         text += ", nothing gated"
-    if "undecided" in states:
-        text += f", {states.count('undecided')} undecided"
+    for state in ("accepted", "undecided"):
+        text += f", {states.count(state)} {state}" if state in states else ""
     if failed and outcome == "xfailed":
         text += " as expected"
     elif failed and outcome == "passed":
@@ -101,11 +101,6 @@ def is_compared(item: ItemReport) -> bool:
     return any(row.baseline is not None for row in item.rows)
 
 
-def row_name(row: ScoreRow) -> str:
-    """Return the metric, and the tag of a slice: `mrr [billing]`."""
-    return row.metric if row.tag is None else f"{row.metric} [{row.tag}]"
-
-
 def now_text(row: ScoreRow) -> str:
     """Return today's mean, with as many digits as tell it from the baseline's and from its limits."""
     return score_text(row.now, row.baseline, *row.bounds, digits=_digits(row))
@@ -150,7 +145,7 @@ def interval_text(row: ScoreRow) -> str:
 def gated_score(row: ScoreRow) -> str:
     """Return a metric with its mean, and with the difference from the baseline if there is one."""
     moved = f" ({delta_text(row)})" if row.delta is not None and abs(row.delta) > TOLERANCE else ""
-    return f"{row_name(row)} {score_text(row.now, *row.bounds, digits=_digits(row))}{moved}"
+    return f"{row.name} {score_text(row.now, *row.bounds, digits=_digits(row))}{moved}"
 
 
 def gated_rows(item: ItemReport) -> list[ScoreRow]:

@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.reports.blocks import Level, Table, Text
 from pytest_irmetrics.reports.session_report import labels
-from pytest_irmetrics.reports.texts import row_name
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
@@ -38,7 +37,7 @@ def _table(items: Sequence[ItemReport]) -> Table:
     means: dict[str, list[float | None]] = {}
     for place, item in enumerate(items):
         for row in item.rows:
-            means.setdefault(row_name(row), [None] * len(items))[place] = row.full
+            means.setdefault(row.name, [None] * len(items))[place] = row.full
     rows = [[name, *_cells(name, values)] for name, values in means.items()]
     return Table(
         ["metric", *(f"{name} " for name in names)], rows, "<" + ">" * len(names), level=Level.VERBOSE

@@ -200,7 +200,7 @@ def test_what_a_branch_accepts_is_said_as_the_page_shows_it(project, monkeypatch
     result = project.run("--ir-since=origin/main")
     result.assert_outcomes(passed=1)
     printed = result.stdout.str().partition(" retrieval quality ===")[2].partition("\n")[2]
-    accepted = without_the_machine(printed.partition("\nsince origin/main")[0] + "\n")
+    accepted = without_the_machine(printed.partition("\n===")[0] + "\n")
     (shown,) = (block.text for block in blocks(SINCE) if block.remark == "accepted")
     if RENEWING:
         SINCE.write_text(SINCE.read_text(encoding="utf-8").replace(shown, accepted), encoding="utf-8")

@@ -122,7 +122,7 @@ def _lead(item: ItemReport, session: SessionReport) -> list[str]:
     if not session.fails(item):
         means = ", ".join(texts.gated_score(row) for row in texts.gated_rows(item)[:3])
         return [means] if means and len(session.measured) == 1 else []
-    text = next((gate.text for gate in item.failed_gates), f"It {texts.verdict(item, session)}.")
+    text = next((gate.text for gate in item.verdicts("failed")), f"It {texts.verdict(item, session)}.")
     return [text, *item.kind_sentences]
 
 

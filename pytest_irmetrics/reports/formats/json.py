@@ -1,6 +1,6 @@
 """The JSON report, for programs: everything that was measured and judged, and each test's run.
 
-The file is a JSON object with `format`, `version`, `accepted`, `exit_status`, `headline`, `unused_baselines`,
+The file is a JSON object with `format`, `version`, `exit_status`, `headline`, `unused_baselines`,
 `unmeasured`, `run_info` (when, how long, on what), `gone_since` and `tests`, and has one query a line. A test's `run` is what `Run.dumps` writes, so that the report can be
 used as a stored run.
 """
@@ -42,7 +42,6 @@ class _Header:
 
     format: str
     version: int
-    accepted: list[dict[str, str]]
     exit_status: int
     headline: str
     unused_baselines: list[str]
@@ -61,7 +60,6 @@ def _lines(session: SessionReport) -> Iterator[str]:
     header = _Header(
         FORMAT,
         VERSION,
-        [{"nodeid": nodeid, "text": text} for nodeid, text in session.accepted],
         session.exit_status,
         session.headline(),
         list(session.unused_baselines),

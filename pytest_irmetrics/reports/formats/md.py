@@ -88,7 +88,8 @@ def _parts(session: SessionReport, scope: _Scope) -> Iterator[list[str]]:
     failing = [item for item in items if session.fails(item)]
     passing = items[len(failing) :]
     yield [f"{BEGINNING}{session.headline()}"]
-    for text in (*(f"{text} ({nodeid})" for nodeid, text in session.accepted), session.ending()):
+    accepted = (f"ACCEPTED: {gate.text} ({item.nodeid})" for item, gate in session.verdicts("accepted"))
+    for text in (*accepted, session.ending()):
         yield ["", f"**{_words(text)}**"] if text else []
     if len(items) > 1 or not scope.passing:
         table = document.overview(items[:_ROWS], names, session)
