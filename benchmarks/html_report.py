@@ -86,7 +86,7 @@ def main():
             tests, queries = map(int, size.split("x"))
             path = Path(folder) / f"{size}.html"
             report = write_large_report(Path(folder) / size, tests, queries)
-            command(["report", str(report), "-o", str(path), "--quiet"])
+            command(["report", str(report), "-o", str(path)])
             megabytes = path.stat().st_size / 1e6
             paint, search, requests, messages, beyond = measure(browser, path, options.pictures)
             print(

@@ -86,12 +86,10 @@ def _parser() -> argparse.ArgumentParser:
             formatter_class=argparse.RawDescriptionHelpFormatter,
             allow_abbrev=False,
         )
-        groups: dict[object, argparse._ActionsContainer] = {("", False): command}
-        for names, settings, group, alone in module.ARGUMENTS:
-            if (group, False) not in groups:
-                groups[group, False] = command.add_argument_group(group)
-            if (group, alone) not in groups:
-                groups[group, alone] = groups[group, False].add_mutually_exclusive_group()
-            groups[group, alone].add_argument(*names, **settings)
+        groups: dict[bool, argparse._ActionsContainer] = {False: command}
+        for alone, names, settings in module.ARGUMENTS:
+            if alone not in groups:
+                groups[alone] = command.add_mutually_exclusive_group()
+            groups[alone].add_argument(*names, **settings)
         command.set_defaults(run=module.run, parser=command)
     return parser

@@ -9,7 +9,6 @@ examples:
   pytest-irmetrics check golden/*.yaml
   pytest-irmetrics check --json golden/faq.yaml | jq '.[].query'
   pytest-irmetrics check --metric freshness golden/news.yaml
-  pytest-irmetrics check --quiet golden/*.yaml || exit
   git show main:golden/faq.yaml | pytest-irmetrics check -
 """
 
@@ -31,8 +30,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import GoldenSet
 
 ARGUMENTS = (
-    shared.QUIET,
-    shared.FORMAT,
     shared.METRIC,
     argument("files", nargs="+", metavar="FILE", help=shared.GOLDEN_HELP),
     argument("--json", action="store_true", help="print what was read as one JSON list, a query a line, each with its file; if anything is wrong, only that is printed, on standard error"),
@@ -45,14 +42,14 @@ def run(options: argparse.Namespace) -> int:
     status = shared.OK
     for file in options.files:
         try:
-            golden = inputs.load_golden(file, options.metric, options.form)
+            golden = inputs.load_golden(file, options.metric)
         except GoldenSetError as error:
             status = shared.FAILED
             for problem in error.problems:
                 shared.print_escaped(str(problem), sys.stderr if options.json else sys.stdout)
         else:
             valid.append((file, golden))
-            if not (options.json or options.quiet):
+            if not (options.json):
                 shared.print_escaped(_summary(file, golden))
                 for note in lint(golden):
                     shared.print_escaped(note)

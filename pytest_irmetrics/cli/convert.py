@@ -38,7 +38,6 @@ if TYPE_CHECKING:
 
 ARGUMENTS = (
     shared.TEST,
-    shared.QUIET,
     shared.METRIC,
     argument("source", metavar="IN", help="a golden set or a run"),
     argument("target", metavar="OUT", help="the file, or for BEIR the folder, to write"),
@@ -72,8 +71,7 @@ def run(options: argparse.Namespace) -> int:
         inputs.write_file(path, packed_as_named(Path(path), data), again="convert again")
     for note in notes:
         shared.print_note(note)
-    if not options.quiet:
-        shared.print_about(options.target, f"{' and '.join(files)}: {count}")
+    shared.print_about(options.target, f"{' and '.join(files)}: {count}")
     return shared.OK
 
 

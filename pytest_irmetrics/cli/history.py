@@ -44,7 +44,7 @@ ARGUMENTS = (
     shared.METRIC,
     argument("tests", nargs="*", metavar="TEST", help="a test's id or a part of it, or the path of its baseline; without any, all baselines from here on down"),
     argument("--since", metavar="REV", help="also say what has been lost since this tag, branch or commit"),
-    argument("--limit", type=shared.count_or_all, default=20, metavar="N", help="how many versions to show of those that changed anything; 0: all versions (default: 20)"),
+    argument("--limit", type=int, default=20, metavar="N", help="how many versions to show of those that changed anything; 0: all versions (default: 20)"),
     argument("--json", action="store_true", help="print all of it as JSON"),
     argument("--html", metavar="PATH", help="also write it with a plot, as one HTML file; needs Jinja2"),
 )  # fmt: skip
@@ -71,7 +71,7 @@ def run(options: argparse.Namespace) -> int:
         for number, history in enumerate(histories):
             if number:
                 shared.print_line("")
-            for line in history_lines(history, shared.stdout_screen(), options.limit or 0):
+            for line in history_lines(history, shared.stdout_screen(), options.limit):
                 shared.print_line(line)
     if html not in (None, shared.STANDARD):
         shared.print_about(shared.STANDARD if options.json else html, f"{html}: written")

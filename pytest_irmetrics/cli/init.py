@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     import argparse
 
 ARGUMENTS = (
-    argument("--dir", type=shared.filled, default=".", metavar="DIR", help="where to; made if it is not there (default: the current folder)"),
+    argument("--dir", default=".", metavar="DIR", help="where to; made if it is not there (default: the current folder)"),
 )  # fmt: skip
 _TEMPLATES = Path(__file__).with_name("init_files")
 _FILES = {

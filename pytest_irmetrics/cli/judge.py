@@ -17,14 +17,15 @@ from pytest_irmetrics.golden.errors import Problems, raise_any
 from pytest_irmetrics.golden.files import read_text
 from pytest_irmetrics.golden.format_tables import table_rows
 from pytest_irmetrics.golden.query import normalize_text
+from pytest_irmetrics.reports.blocks import Text
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_irmetrics.analysis.labelling import Unjudged
-    from pytest_irmetrics.cli.corpus import Documents
+    from pytest_irmetrics.cli.inputs import Documents
     from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.golden.edit_yaml import FileEdit
     from pytest_irmetrics.metrics import Grade
@@ -44,29 +45,24 @@ class _Given(NamedTuple):
     query: str
     doc_id: str
     grade: str
-    text: str = ""
+    text: str
     """Of the document, where it is known."""
     is_passage: bool = False
     """Whether the text is judged in place of the document."""
 
 
-def given_judgments(
-    golden: GoldenSet, texts: Mapping[str, str], options: argparse.Namespace
-) -> list[Judgment]:
-    """Return the judgments of the command line, or of a CSV list. Raises CommandError with all that is wrong.
-
-    `texts` has those of documents: one is judged by its text where the query judges passages and it is a chunk.
-    """
-    given = [*_rows(options.list)] if options.list is not None else []
-    for words in (*options.judge, *options.passage):
-        query, doc_id, *passage, grade = words
-        where = f"{'--passage' if passage else '--judge'} {shlex.join(words)}"
-        text = passage[0] if passage else texts.get(doc_id, "")
-        given.append(_Given(where, query, doc_id, grade, text, is_passage=bool(passage)))
+def given_judgments(golden: GoldenSet, options: argparse.Namespace) -> list[Judgment]:
+    """Return the judgments of the command line, or of a CSV list. Raises CommandError with all that is wrong."""
+    given = [] if options.list is None else [*_rows(options.list)]
+    for query, doc_id, grade in options.judge:
+        given.append(_Given(f"--judge {shlex.join([query, doc_id, grade])}", query, doc_id, grade, ""))
+    for query, doc_id, text, grade in options.passage:
+        where = f"--passage {shlex.join([query, doc_id, text, grade])}"
+        given.append(_Given(where, query, doc_id, grade, text, is_passage=True))
     judgments, problems = [], []
     for one in given:
         try:
-            judgments.append(_judgment(golden, one, options.file))
+            judgments.append(_judgment(golden, one))
         except shared.CommandError as error:
             problems.append(str(error))
     if problems:
@@ -74,15 +70,12 @@ def given_judgments(
     return judgments
 
 
-def _judgment(golden: GoldenSet, given: _Given, file: str) -> Judgment:
+def _judgment(golden: GoldenSet, given: _Given) -> Judgment:
     """Return the judgment that was given. Raises CommandError."""
-    query = inputs.find_query(golden, given.query, file, given.where)
-    grade = _grade(given.grade)
+    query, grade = inputs.find_query(golden, given.query, given.where), _grade(given.grade)
     if grade is None:
         message = f"{quote(given.grade)} is no grade. Write a number from 0 to {MAX_GRADE}."
         raise shared.CommandError(f"{given.where}: {message}")
-    if not given.doc_id.strip():
-        raise shared.CommandError(f"{given.where}: The document's id is empty. Write it.")
     judgment = Judgment(query.id, given.doc_id, grade, given.where)
     if not (given.is_passage or is_judged_by_text(query, given.doc_id, grade, given.text)):
         return judgment
@@ -120,61 +113,40 @@ def _rows(name: str) -> Iterator[_Given]:
 # One by one -------------------------------------------------------------------------------------------------------
 
 
-class _Step(NamedTuple):
-    """What was done about an item, to be undone."""
-
-    golden: GoldenSet
-    """The golden set before it."""
-    edit: FileEdit | None = None
-    """None where the item was skipped."""
-
-
 @dataclass
 class Session:
     """Asks for one grade after the other and writes each at once."""
 
     items: Sequence[Unjudged]
-    golden: GoldenSet
-    """As it was read or written last."""
+    unedited: GoldenSet
+    """The golden set as it was read."""
     append: Callable[[Sequence[Judgment]], FileEdit]
     """Writes judgments into its file, whose name in messages is `shown`."""
     shown: str
     documents: Documents
-    runs: Sequence[str]
-    """The names of the runs that returned the items, in the order of an item's ranks."""
-    left: int
-    """How many more there are to judge after these."""
-    steps: list[_Step] = field(default_factory=list)
-    """What was done about the first items, a step for each."""
+    done: list[FileEdit | None] = field(default_factory=list)
+    """What was written about the first items, None for one that was skipped."""
 
     def run(self) -> None:
-        """Go through the items until the user quits or interrupts; then say what was written."""
+        """Go through the items, query by query, until the user quits or interrupts; then say what was written."""
         order = list(dict.fromkeys(one.query.id for one in self.items))
-        self.items = sorted(self.items, key=lambda one: order.index(one.query.id))  # each query is read once
+        self.items = sorted(self.items, key=lambda one: order.index(one.query.id))
         _print(
             f"{plural(len(self.items), 'document')} to judge. A grade is a number: 0 not relevant, "
-            f"{self.golden.relevance_level:g} and more relevant. Each goes into {self.shown} at once."
+            f"{self.unedited.relevance_level:g} and more relevant. Each goes into {self.shown} at once."
         )
         try:
             self._ask()
         except (EOFError, UnicodeDecodeError):  # as at a terminal of another encoding
-            _print("")
-        except KeyboardInterrupt:
-            _print("")
-            raise
+            shared.print_line("")
         finally:
-            count = sum(step.edit is not None for step in self.steps)
-            skipped = len(self.steps) - count
-            left = self.left + len(self.items) - count
-            said = f"{plural(count, 'judgment')} written" + (f", {skipped} skipped" if skipped else "")
-            again = f" {left} left: the same command goes on with {'them' if left > 1 else 'it'}."
-            _print(f"{self.shown}: {said}.{again if left else ''}")
+            _print(f"{self.shown}: {plural(sum(map(bool, self.done)), 'judgment')} written.")
 
     def _ask(self) -> None:
         """Ask about the items, and at the end whether to undo."""
         printed = None
         while True:
-            number = len(self.steps)
+            number = len(self.done)
             item = self.items[number] if number < len(self.items) else None
             if item is not None and number != printed:
                 self._print_item(item)
@@ -186,11 +158,11 @@ class Session:
             elif answer == "q" or item is None:
                 return
             elif answer == "s":
-                self.steps.append(_Step(self.golden))
+                self.done.append(None)
             elif (grade := _grade(answer)) is not None:
                 self._write(item, grade)
             else:
-                _print(f"  Write a grade from 0 to {MAX_GRADE}, s, u or q.")
+                _print(f"Write a grade from 0 to {MAX_GRADE}, s, u or q.", 1)
 
     def _write(self, item: Unjudged, grade: Grade) -> None:
         """Write an item's judgment and go on to the next item; stay at this one where that cannot be done, and say why."""
@@ -204,73 +176,61 @@ class Session:
         try:
             edit = self.append([judgment])
         except IRMetricsError as error:
-            _print(*str(error).splitlines())
-            return
-        if not edit.new:
-            _print(f"  {judgment.key}: is judged so already.")
-            return
-        self.steps.append(_Step(self.golden, edit))
-        self.golden = edit.golden
-        _print(*edit.places())
+            for line in str(error).splitlines():
+                _print(line)
+        else:
+            self.done.append(edit)
+            for place in edit.places():
+                _print(place)
 
     def _ask_passage(self, text: str) -> str | None:
         """Ask for the words of a document that are judged; None to ask for the grade again."""
         while True:
-            answer = input("the passage, in its own words (u back): ").strip()
-            wanted = normalize_text(answer)
+            answer = input("the passage, in its own words (u back): ").strip() or text.strip()
             if answer.lower() == "u":
                 return None
-            if wanted and (not text or wanted in normalize_text(text)):
+            if answer and normalize_text(answer) in normalize_text(text or answer):
                 return answer
-            if not wanted and text.strip():
-                return text
-            _print("  These words are not in the text. Write them as they stand there.")
+            _print("These words are not in the text. Write them as they stand there.", 1)
 
     def _undo(self) -> None:
         """Take back the last judgment or skip, and go back to its document."""
-        if not self.steps:
-            _print("  There is nothing to undo.")
+        if not self.done:
+            _print("There is nothing to undo.", 1)
             return
-        step = self.steps[-1]
-        if step.edit is not None:
+        edit = self.done[-1]
+        if edit is not None:
             try:
-                step.edit.undo()
+                edit.undo()
             except (IRMetricsError, OSError) as error:
-                _print(f"  {error} Take it out by hand: {step.edit.places()[0]}")
+                _print(f"{error} Take it out by hand: {' '.join(edit.places())}", 1)
                 return
-            _print(f"taken out: {step.edit.places()[0]}")
-        self.golden = self.steps.pop().golden
+            _print(f"taken out: {' '.join(edit.places())}")
+        self.done.pop()
 
     def _print_item(self, item: Unjudged) -> None:
         """Print the item at hand with all that helps to judge it."""
-        screen, title_of = shared.stdout_screen(), self.documents.title
-        query = self.golden.queries.get(item.query.id, item.query)
+        title_of = self.documents.title
+        golden = next((edit.golden for edit in reversed(self.done) if edit), self.unedited)
+        query = golden.queries.get(item.query.id, item.query)
         graded = sorted(query.judgments.items(), key=lambda judged: -judged[1])
-        judged = [f"{grade:g} {doc_id} {title_of(doc_id) or ''}".rstrip() for doc_id, grade in graded]
-        ranks = ["not" if rank is None else f"rank {rank}" for rank in item.ranks]
-        if len(ranks) > 1:
-            ranks = [f"{rank} in {name}" for rank, name in zip(ranks, self.runs, strict=True)]
+        judged = [f"{grade:g} {doc_id} {title_of(doc_id)}".rstrip() for doc_id, grade in graded]
         about = {
             "query": query.text or query.id,
             "params": json.dumps(query.params, ensure_ascii=False) if query.params else "",
             "note": query.note,
             "judged": listed(judged, _MOST_GRADED, between="; "),
-            "found": "; ".join(ranks),
             "document": item.doc_id,
             "title": title_of(item.doc_id),
             "text": cut(" ".join(self.documents.texts.get(item.doc_id, "").split()), _MOST_TEXT),
         }
-        place = f"{self.shown}:{query.line}: {query.id}"
         shared.print_line("")
-        shared.print_line(screen.cut(f"{len(self.steps) + 1} of {len(self.items)}  {place}"))
+        _print(f"{len(self.done) + 1} of {len(self.items)}  {self.shown}:{query.line}: {query.id}")
         for label, text in about.items():
-            for line in screen.wrapped(text, f"  {label:<9}", " " * 12) if text else ():
-                shared.print_line(line)
+            if text:
+                _print(f"{label:<9} {text}", 1)
 
 
-def _print(*lines: str) -> None:
-    """Print lines of text, wrapped under their own indent."""
-    for text in lines:
-        indent = text[: len(text) - len(text.lstrip())]
-        for line in shared.stdout_screen().wrapped(text.strip(), indent):
-            shared.print_line(line)
+def _print(text: str, indent: int = 0) -> None:
+    """Print a text, wrapped."""
+    shared.print_blocks([Text(text, indent=indent)])

@@ -27,236 +27,186 @@ from __future__ import annotations
 
 import csv
 import io
-import os
 import shlex
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.labelling import pool
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import score_text
-from pytest_irmetrics.base.screen import table
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import inputs, shared
-from pytest_irmetrics.cli.corpus import CORPUS_HELP, load_documents
 from pytest_irmetrics.cli.judge import Session, given_judgments
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.edit_yaml import append_judgments
 from pytest_irmetrics.golden.format_tables import guard_formula
+from pytest_irmetrics.reports.blocks import Table, Text
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
     from pytest_irmetrics.analysis.labelling import Unjudged
-    from pytest_irmetrics.cli.corpus import Documents
-    from pytest_irmetrics.golden.edit_yaml import FileEdit, Judgment
+    from pytest_irmetrics.cli.inputs import Documents
+    from pytest_irmetrics.golden.edit_yaml import FileEdit
+    from pytest_irmetrics.reports.blocks import Column
     from pytest_irmetrics.run import Run
 
-_WHICH, _WHAT = "which documents", "what to do with them"
 ARGUMENTS = (
     shared.TEST,
     shared.BASELINE_DIR,
-    shared.QUIET,
     shared.METRIC,
     argument("file", metavar="FILE", help="a golden set; one in YAML to append to; - is standard input"),
-    argument("--run", group=_WHICH, dest="stored", action="append", default=[], metavar="RUN", help="a baseline, a JSON report, or a TREC run: one is pooled with the baselines, several stand for themselves"),
-    argument("--by", group=_WHICH, type=shared.ranking_metric, default="ndcg@10", metavar="METRIC", help="list documents by what they are worth to this metric, down to its cut-off (default: ndcg@10)"),
-    argument("--query", group=_WHICH, dest="queries", action="append", default=[], metavar="ID", help="only documents of this query (repeatable)"),
-    argument("--limit", group=_WHICH, type=shared.count_or_all, default=20, metavar="N", help="at most so many documents; 0: all (default: 20)"),
-    argument("--corpus", group=_WHICH, metavar="FILE", help=CORPUS_HELP),
-    argument("-i", "--interactive", group=_WHAT, alone=True, action="store_true", help="show them one after the other and append the grade that is written for each; or s skip, u undo, q quit"),
-    argument("--json", group=_WHAT, alone=True, action="store_true", help="print them as one JSON list"),
-    argument("-o", "--out", group=_WHAT, alone=True, metavar="LIST.csv", help="write them to a new CSV file, or to -, with an empty column `rating`, for a spreadsheet"),
-    argument("--from", group=_WHAT, alone=True, dest="list", metavar="LIST.csv", help="append the judgments of the rows that have a rating; - is standard input"),
-    argument("--judge", group=_WHAT, alone=True, nargs=3, action="append", default=[], metavar=("QUERY", "DOC", "GRADE"), help="append this judgment (repeatable)"),
-    argument("--passage", group=_WHAT, alone=True, nargs=4, action="append", default=[], metavar=("QUERY", "DOC", "TEXT", "GRADE"), help="append this judgment by passage: whatever chunk of DOC holds TEXT (repeatable)"),
+    argument("--run", dest="stored", action="append", default=[], metavar="RUN", help="a baseline, a JSON report, or a TREC run: one is pooled with the baselines, several stand for themselves"),
+    argument("--by", type=shared.ranking_metric, default="ndcg@10", metavar="METRIC", help="list documents by what they are worth to this metric, down to its cut-off (default: ndcg@10)"),
+    argument("--query", dest="queries", action="append", default=[], metavar="ID", help="only documents of this query (repeatable)"),
+    argument("--limit", type=int, default=20, metavar="N", help="at most so many documents; 0: all (default: 20)"),
+    argument("--corpus", metavar="FILE", help="the documents, to show their titles and texts: JSON Lines with docid (or _id, id), title, text; may be packed (.gz); - is standard input"),
+    argument("-i", "--interactive", alone=True, action="store_true", help="show them one after the other and append the grade that is written for each; or s skip, u undo, q quit"),
+    argument("-o", "--out", alone=True, metavar="LIST.csv", help="write them to a new CSV file, or to -, with an empty column `rating`, for a spreadsheet"),
+    argument("--from", alone=True, dest="list", metavar="LIST.csv", help="append the judgments of the rows that have a rating; - is standard input"),
+    argument("--judge", alone=True, nargs=3, action="append", default=[], metavar=("QUERY", "DOC", "GRADE"), help="append this judgment (repeatable)"),
+    argument("--passage", alone=True, nargs=4, action="append", default=[], metavar=("QUERY", "DOC", "TEXT", "GRADE"), help="append this judgment by passage: whatever chunk of DOC holds TEXT (repeatable)"),
 )  # fmt: skip
-_COLUMNS = ("id", "query", "docid", "rating", "rank", "influence", "title", "text")
-_MAX_NAMED = 3
-"""Ids that a note names."""
 
 
 def run(options: argparse.Namespace) -> int:
     """List the documents to judge, or write judgments."""
-    read = [options.file, options.corpus, options.list, *options.stored]
-    inputs.refuse_standard_input_twice(*read)
-    if options.interactive and shared.STANDARD in read:
-        raise shared.CommandError("-: --interactive takes grades from standard input. Name a file.")
     is_given = options.list is not None or bool(options.judge or options.passage)
-    if (is_given or options.interactive) and (refused := _why_not_editable(options.file)):
-        raise shared.CommandError(f"{options.file}: {refused}")
+    if (is_given or options.interactive) and options.file != shared.STANDARD:
+        _require_yaml(options.file)
     with inputs.readable_file(options.file, ".yaml") as path:
         golden = GoldenSet.load(path, custom_metrics=options.metric, shown=options.file)
-        runs = dict(inputs.load_runs(options.stored, options.tests))
-        if len(runs) < 2:
-            runs = dict(inputs.baselines_of_golden_set(options.file, options.baseline_dir)) | runs
-        rankings = (
-            ranking for run in runs.values() for answer in run.answers.values() for ranking in answer.rankings
-        )
-        returned = dict.fromkeys(doc_id for ranking in rankings for doc_id in ranking)
-        documents = load_documents(options.stored, options.corpus, returned)
         append = partial(append_judgments, path, shown=options.file, custom_metrics=options.metric)
         if is_given:
-            _append(append, given_judgments(golden, documents.texts, options), returned, options)
-        elif runs:
-            _list(golden, runs, documents, append, options)
+            _print_edit(append(given_judgments(golden, options)), options.file)
+            return shared.OK
+        items, heading = _items(golden, _runs(options), options)
+        judged = [doc_id for one in items for doc_id in one.query.judgments]
+        wanted = [*judged, *(one.doc_id for one in items)]
+        documents = inputs.load_documents(options.stored, options.corpus, wanted)
+        if options.interactive and items:
+            Session(items, golden, append, options.file, documents).run()
+        elif options.out is not None:
+            _write_csv(items, documents, options)
         else:
-            raise shared.CommandError(
-                f"{options.file}: No baseline of this golden set is in a folder {options.baseline_dir} from here on down. Store "
-                "one (pytest --ir-baseline-update), or name a run (--run RUN)."
-            )
+            _print_table(items, documents, heading, options.file)
     return shared.OK
 
 
-def _why_not_editable(file: str) -> str | None:
-    """Return why judgments cannot be written into a file and what to do instead; None for YAML, where they can."""
+def _require_yaml(file: str) -> None:
+    """Raise CommandError for a file into which no judgments can be written."""
     path = Path(file)
-    if file == shared.STANDARD or path.suffix.lower() in (".yaml", ".yml"):
-        return None
-    convert = shlex.join(["pytest-irmetrics", "convert", file, str(without_gz(path).with_suffix(".yaml"))])
-    return f"Judgments are appended to YAML alone. Add them to this file with what wrote it, or make YAML of it: `{convert}`."
+    if path.suffix.lower() not in (".yaml", ".yml"):
+        yaml = str(without_gz(path).with_suffix(".yaml"))
+        raise shared.CommandError(
+            f"{file}: Judgments are appended to YAML alone. Add them to this file with what wrote it, or make YAML of it: "
+            f"`{shlex.join(['pytest-irmetrics', 'convert', file, yaml])}`."
+        )
 
 
-def _append(
-    append: Callable[[Sequence[Judgment]], FileEdit],
-    given: Sequence[Judgment],
-    returned: Collection[str],
-    options: argparse.Namespace,
-) -> None:
-    """Append judgments to the file, all of them or none, and print their places."""
-    edit = append(given)
-    if options.file == shared.STANDARD:
-        inputs.write_file(shared.STANDARD, edit.after)
-    if not options.quiet:
-        for place in edit.places():
-            shared.print_about(options.file, place)
-        known = len(given) - len(edit.new)
-        also = f", {known} there already" if known else "" if given else ": no row has a rating"
-        shared.print_about(
-            options.file, f"{options.file}: {plural(len(edit.new), 'judgment')} appended{also}."
-        )
-    unknown = dict.fromkeys(one.doc_id for one in edit.new if one.text is None and one.doc_id not in returned)
-    if returned and unknown:
-        shared.print_note(
-            f"No run returned {listed(list(unknown), _MAX_NAMED)}, for any query. Check that the ids are spelt as the index "
-            "spells them."
-        )
+def _print_edit(edit: FileEdit, file: str) -> None:
+    """Print the places of the judgments that were appended; before them the golden set itself where that is ``-``."""
+    if file == shared.STANDARD:
+        inputs.write_file(file, edit.after)
+    for place in edit.places():
+        shared.print_about(file, place)
+    shared.print_about(file, f"{file}: {plural(len(edit.new), 'judgment')} appended.")
 
 
 # Documents to judge -----------------------------------------------------------------------------------------------
 
 
-def _list(
-    golden: GoldenSet,
-    runs: Mapping[str, Run],
-    documents: Documents,
-    append: Callable[[Sequence[Judgment]], FileEdit],
-    options: argparse.Namespace,
-) -> None:
-    """List or judge the documents that runs returned and that are not judged; with ``--query``, those of some queries."""
-    wanted = [inputs.find_query(golden, one, options.file).id for one in options.queries]
+def _runs(options: argparse.Namespace) -> dict[str, Run]:
+    """Return the runs whose documents are pooled, by their names. Raises CommandError where there is none."""
+    runs = dict(inputs.load_runs(options.stored, options.tests))
+    if len(runs) < 2:
+        runs = dict(inputs.baselines_of_golden_set(options.file, options.baseline_dir)) | runs
+    if not runs:
+        raise shared.CommandError(
+            f"{options.file}: No baseline of this golden set is in a folder {options.baseline_dir} from here on down. Store "
+            "one (pytest --ir-baseline-update), or name a run (--run RUN)."
+        )
     if len(options.stored) == len(runs) == 1:
         shared.print_note(
             f"{options.file}: No other run is at hand to pool with {options.stored[0]}. Name the one that it is compared with, "
             "too (--run): judging one run's documents alone favours that run."
         )
+    return runs
+
+
+def _items(
+    golden: GoldenSet, runs: dict[str, Run], options: argparse.Namespace
+) -> tuple[Sequence[Unjudged], str]:
+    """Return the documents to judge, at most as many as are asked for, and a sentence that counts all of them."""
+    wanted = [inputs.find_query(golden, one, f"{options.file}:1").id for one in options.queries]
     found = pool(golden, list(runs.values()), options.by)
     for name, ids in zip(runs, found.unpaired, strict=True):
         if ids:
             queries = plural(len(ids), "query was", "queries were")
             shared.print_note(f"{name}: {queries} not asked, or in other words, and left out: {listed(ids)}")
     unjudged = [one for one in found.unjudged if not wanted or one.query.id in wanted]
-    top = unjudged[: options.limit]
-    count, left = len(unjudged), len(unjudged) - len(top)
-    records = [_record(one, documents, options.file) for one in top]
-    if options.interactive and top:
-        Session(top, golden, append, options.file, documents, list(runs), left).run()
-    elif options.json:
-        shared.print_json_list(records)
-    elif options.out is not None:
-        _write_csv(records, options)
-    else:
-        what = f"{count:,} of the {plural(found.returned, 'returned document')}"
-        if wanted:
-            what = f"{plural(count, 'returned document')} of {listed(wanted)}"
-        heading = (
-            f"{options.file}: {what} that {options.by} looks at {'is' if count == 1 else 'are'} not judged."
+    items = unjudged[: options.limit or None]
+    of = f" of {listed(wanted)}" if wanted else f" among the {found.returned:,} returned"
+    heading = f"{options.file}: {plural(len(unjudged), 'unjudged document')}{of} that {options.by} looks at."
+    if len(items) < len(unjudged):
+        heading += (
+            f" The {len(items)} to judge first (--limit {min(len(unjudged), 5 * len(items))} shows more):"
         )
-        if left:
-            more = min(count, 5 * len(top))
-            heading += f" The {len(top)} to judge first (--limit {more} shows more):"
-        for line in _lines(heading, records, list(runs), options.file):
-            shared.print_line(line)
+    return items, heading
 
 
-def _record(one: Unjudged, documents: Documents, file: str) -> dict[str, Any]:
-    """Return what there is to judge of one document: a record of JSON, a row of CSV and of the table."""
-    found: dict[str, object] = {
-        "id": one.query.id,
-        "query": one.query.text,
-        "docid": one.doc_id,
-        "rank": one.rank,
-        "influence": one.influence,
-        "ranks": one.ranks,
-        "file": file,
-        "line": one.query.line,
-    }
-    known = {"title": documents.title(one.doc_id), "text": documents.texts.get(one.doc_id)}
-    return found | {name: value for name, value in known.items() if value is not None}
-
-
-def _lines(
-    heading: str, records: Sequence[Mapping[str, Any]], names: Sequence[str], file: str
-) -> Iterator[str]:
-    """Yield the lines of the list as a table, and how to judge the documents; `names` are those of the runs."""
-    screen = shared.stdout_screen()
-    yield from screen.wrapped(heading)
-    if not records:
-        return
-    ranks = ["rank"]
-    if len(names) > 1:
-        ranks = [f"rank {number}" for number in range(1, len(names) + 1)]
-        yield from (screen.cut(f"  {rank}: in {name}") for rank, name in zip(ranks, names, strict=True))
-    titled = any("title" in record for record in records)
-    rows = [["influence", *ranks, "document", "title" if titled else "", "query"]]
-    for record in records:
-        query_id, text = record["id"], record["query"]
-        asks = query_id if text in (None, query_id) else f"{query_id}: {text}"
-        places = ["-" if rank is None else str(rank) for rank in record["ranks"]]
-        texts = [screen.line(cell) for cell in (record["docid"], record.get("title", ""), asks)]
-        rows.append([score_text(record["influence"]), *places, *texts])
-    align = ">" * (1 + len(ranks)) + "<<<"
-    for lines in table(rows, align, screen.width - 2, ascii_only=screen.ascii_only):
-        yield from (f"  {line}" for line in lines)
-    yield from screen.wrapped(
-        _why_not_editable(file)
-        or f"To judge {'it' if len(records) == 1 else 'them'}: `pytest-irmetrics label {shlex.quote(file)} -i` one by one, "
-        "--judge QUERY DOC GRADE, or --out LIST.csv and then --from LIST.csv in a spreadsheet.",
+def _print_table(items: Sequence[Unjudged], documents: Documents, heading: str, file: str) -> None:
+    """Print the documents to judge as a table, and how to judge them."""
+    titled = any(documents.title(one.doc_id) for one in items)
+    columns: list[Column[Unjudged]] = [
+        ("influence", ">", lambda one: score_text(one.influence)),
+        ("rank", ">", lambda one: str(one.rank)),
+        ("document", "<", lambda one: one.doc_id),
+        ("title" if titled else "", "<", lambda one: documents.title(one.doc_id)),
+        (
+            "query",
+            "<",
+            lambda one: (
+                f"{one.query.id}: {one.query.text}"
+                if one.query.text not in (None, one.query.id)
+                else one.query.id
+            ),
+        ),
+    ]
+    how = f"`pytest-irmetrics label {shlex.quote(file)} -i` one by one, --judge QUERY DOC GRADE, or --out LIST.csv and then --from LIST.csv in a spreadsheet."
+    shared.print_blocks(
+        [
+            Text(heading),
+            *([Table.of(items, columns, whole=()), Text(f"To judge them: {how}")] if items else []),
+        ]
     )
 
 
-def _write_csv(records: Sequence[Mapping[str, object]], options: argparse.Namespace) -> None:
+def _write_csv(items: Sequence[Unjudged], documents: Documents, options: argparse.Namespace) -> None:
     """Write what there is to judge as CSV, with an empty column `rating`, for a spreadsheet. Raises CommandError."""
     out = options.out
-    if out != shared.STANDARD and not out.lower().endswith(".csv"):
-        raise shared.CommandError(f"{out}: The list is CSV. Give it a name that ends in .csv.")
-    if out != shared.STANDARD and os.path.lexists(out):
+    if out != shared.STANDARD and Path(out).exists():
         raise shared.CommandError(
             f"{out}: is there already, perhaps with ratings in it. Append those (--from), then delete it, or give another name."
         )
     text = io.StringIO(newline="")
-    writer = csv.DictWriter(text, _COLUMNS, extrasaction="ignore")
-    writer.writeheader()
-    for record in records:
-        cells = {
-            name: guard_formula(cell) if isinstance(cell, str) else cell for name, cell in record.items()
-        }
-        writer.writerow(cells | {"influence": f"{record['influence']:.6f}"})
+    writer = csv.writer(text)
+    writer.writerow(["id", "query", "docid", "rating", "rank", "influence", "title", "text"])
+    for one in items:
+        texts = [
+            one.query.id,
+            one.query.text or "",
+            one.doc_id,
+            documents.title(one.doc_id),
+            documents.texts.get(one.doc_id, ""),
+        ]
+        query_id, query, doc_id, title, its_text = map(guard_formula, texts)
+        writer.writerow([query_id, query, doc_id, "", one.rank, f"{one.influence:.6f}", title, its_text])
     inputs.write_file(out, text.getvalue().encode("utf-8-sig"))  # by its first bytes Excel recognises UTF-8
     back = f"pytest-irmetrics label {shlex.quote(options.file)} --from {shlex.quote(out)}"
-    how = _why_not_editable(options.file) or f"Fill in the column rating, and then: {back}"
-    said = f"{out}: {plural(len(records), 'document')} to judge."
-    shared.print_about(out, f"{said} {how}" if records else said)
+    shared.print_about(
+        out, f"{out}: {plural(len(items), 'document')} to judge. Fill in the column rating, and then: {back}"
+    )

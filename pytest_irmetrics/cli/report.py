@@ -32,7 +32,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports import SessionReport
 
 ARGUMENTS = (
-    shared.QUIET,
     argument("file", metavar="REPORT.json", help="what pytest --ir-report=json:PATH wrote; - is standard input"),
     argument("-o", "--output", metavar="PATH", action="append", default=[], help=f"where to: the format is told by the suffix, .{', .'.join(output.FORMATS)}, or said before the path, html:PATH, also html:-; repeatable"),
 )  # fmt: skip
@@ -63,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
         raise shared.CommandError(f"{where}:1: {error}") from None
     except (ArithmeticError, AttributeError) as error:  # a value that no report has
         raise shared.CommandError(f"{where}:1: is damaged: {error}. Write the report anew.") from None
-    for path in written if not options.quiet else ():
+    for path in written:
         shared.print_about(shared.STANDARD if printed else path, f"{path}: written")
     for problem in problems:
         shared.print_escaped(problem, sys.stderr)

@@ -27,7 +27,6 @@ from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.notes import notes_on
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import inputs, shared
-from pytest_irmetrics.cli.corpus import titles_of_reports
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import DEFAULT_DEPTH, evaluate_run
@@ -51,7 +50,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.thresholds import Threshold
 
 ARGUMENTS = (
-    shared.FORMAT,
     shared.TEST,
     shared.METRICS,
     shared.METRIC,
@@ -68,9 +66,8 @@ _NOT_ALONE = (*COMPARING_WORDS, "significance")
 def run(options: argparse.Namespace) -> int:
     """Score the run, print what pytest would, and return 1 where a gate fails."""
     paths = [path for path in (options.stored, options.against) if path is not None]
-    inputs.refuse_standard_input_twice(options.golden, *paths)
-    golden = inputs.load_golden(options.golden, options.metric, options.form)
-    wanted = [inputs.find_query(golden, query_id, options.golden).id for query_id in options.queries]
+    golden = inputs.load_golden(options.golden, options.metric)
+    wanted = [inputs.find_query(golden, query_id, f"{options.golden}:1").id for query_id in options.queries]
     (name, run), *before = inputs.load_runs(paths, options.tests)
     for shown, one in ((name, run), *before):
         if golden.queries.keys().isdisjoint(one):
@@ -184,7 +181,7 @@ def _notes_on_run(
 def _report(result: ItemResult, options: argparse.Namespace, name: str, wanted: Sequence[str]) -> ItemReport:
     """Return all that is printed of a run; `wanted` are the queries to show in full."""
     files = [options.golden, options.stored, *([] if options.against is None else [options.against])]
-    titles = titles_of_reports(files[1:])
+    titles = inputs.titles_of_reports(files[1:])
     runs = [part for path in files[1:] for part in ("--run", path)]
     judge = shlex.join(["pytest-irmetrics", "label", options.golden, *runs])
     report = result.report(

@@ -6,7 +6,7 @@ import argparse
 import json
 import shutil
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import TYPE_CHECKING, Any, TextIO
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
@@ -15,12 +15,15 @@ from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics, split_names
 from pytest_irmetrics.golden.formats import SUFFIXES
 from pytest_irmetrics.metrics import MetricError
+from pytest_irmetrics.reports.blocks import Level
+from pytest_irmetrics.reports.text import lines
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
+    from collections.abc import Iterable
     from pathlib import Path
 
     from pytest_irmetrics.metrics import Metric
+    from pytest_irmetrics.reports.blocks import Block
 
 OK, FAILED = 0, 1
 """Exit statuses of commands; argparse itself exits with 2 for a wrong command line."""
@@ -28,8 +31,6 @@ STANDARD = "-"
 """As a file's name on the command line: standard input where it is read, standard output where it is written."""
 
 GOLDEN_HELP = f"a golden set: {', '.join(SUFFIXES)}, or a BEIR folder; - is standard input"
-_MAX_DIGITS = 9
-"""Of a count; Python refuses to read thousands of them."""
 
 
 class CommandError(IRMetricsError):
@@ -62,46 +63,21 @@ def ranking_metric(text: str) -> Metric:
     return metric
 
 
-def count_or_all(text: str) -> int | None:
-    """Parse an argument that is a whole number; 0 stands for all, which is None."""
-    if not text.isascii() or not text.isdigit() or len(text) > _MAX_DIGITS:
-        raise argparse.ArgumentTypeError(f"{text!r} is no count. Write a whole number, or 0 for all.")
-    return int(text) or None
-
-
-def filled(text: str) -> str:
-    """Parse an argument that is not blank, as that of a variable which is not set would be."""
-    if not text.strip():
-        raise argparse.ArgumentTypeError("it is empty. Was it to come from a variable that is not set?")
-    return text
-
-
 # Arguments of commands --------------------------------------------------------------------------------------------
 
 
-class Argument(NamedTuple):
-    """An argument of a command, as argparse takes it."""
-
-    names: tuple[str, ...]
-    settings: Mapping[str, Any]
-    group: str
-    """The heading under which help lists it; empty: the usual one."""
-    alone: bool
-    """Whether no other of its group that stands alone may be given with it."""
-
-
-def argument(*names: str, group: str = "", alone: bool = False, **settings: Any) -> Argument:
-    """Declare an argument of a command; `settings` are those of argparse."""
-    return Argument(names, settings, group, alone)
+def argument(
+    *names: str, alone: bool = False, **settings: Any
+) -> tuple[bool, tuple[str, ...], dict[str, Any]]:
+    """Declare an argument of a command, as argparse takes it; no two that stand `alone` may be given together."""
+    return alone, names, settings
 
 
 # fmt: off
-METRIC = argument("--metric", type=filled, action="append", default=[], metavar="NAME", help="the name of a metric of your own, so that a threshold on it is no mistake (repeatable)")
+METRIC = argument("--metric", action="append", default=[], metavar="NAME", help="the name of a metric of your own, so that a threshold on it is no mistake (repeatable)")
 METRICS = argument("--metrics", type=_metrics, action="extend", metavar="METRICS", help=f"what to score, such as ndcg@5,P@3 (default: {','.join(DEFAULT_METRICS)})")
-TEST = argument("--test", type=filled, dest="tests", action="append", default=[], metavar="NAME", help="of a JSON report of several tests, the one whose run is meant: its id, or a part that no other has; given once, or once for each run in their order")
-BASELINE_DIR = argument("--baseline-dir", type=filled, default="ir_baselines", metavar="NAME", help="the folder of the baselines beside the tests, as the setting ir_baseline_dir names it (default: ir_baselines)")
-QUIET = argument("--quiet", action="store_true", help="print only what is wrong")
-FORMAT = argument("--from", dest="form", choices=tuple(dict.fromkeys(SUFFIXES.values())), help="the format of the golden set, where its suffix does not say it; - is read as yaml unless this says otherwise")
+TEST = argument("--test", dest="tests", action="append", default=[], metavar="NAME", help="of a JSON report of several tests, the one whose run is meant: its id, or a part that no other has; given once, or once for each run in their order")
+BASELINE_DIR = argument("--baseline-dir", default="ir_baselines", metavar="NAME", help="the folder of the baselines beside the tests, as the setting ir_baseline_dir names it (default: ir_baselines)")
 # fmt: on
 
 
@@ -143,6 +119,12 @@ def print_json_list(records: Iterable[object]) -> None:
     """Print one JSON list, a record a line, in ASCII and harmless."""
     lines = ",\n".join(map(json.dumps, records))
     print_line(f"[\n{harmless_json(lines)}\n]")
+
+
+def print_blocks(blocks: Iterable[Block], **how: Any) -> None:
+    """Print blocks of a report as pytest prints them with ``-v``; `how` as `text.lines` takes it."""
+    for line in lines(blocks, stdout_screen(), Level.VERBOSE, **how):
+        print_line(line.text)
 
 
 def stdout_screen() -> Screen:

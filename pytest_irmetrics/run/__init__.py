@@ -6,10 +6,10 @@ committed, compared with ``git diff`` and merged.
 
 from __future__ import annotations
 
-from pytest_irmetrics.run.answer import Answer, Header, NoTestsError, RunError
+from pytest_irmetrics.run.answer import Answer, Header, RunError
 from pytest_irmetrics.run.run import Run
 
-__all__ = ["Answer", "Header", "NoTestsError", "Run", "RunError"]
+__all__ = ["Answer", "Header", "Run", "RunError"]
 
 # Pickles and tracebacks name what is public, wherever it is made.
 for _public in (Answer, Run, RunError):

@@ -24,10 +24,6 @@ class RunError(IRMetricsError, ValueError):
     """A run that cannot be read or written; reads ``path:line: what is wrong. What to do.``."""
 
 
-class NoTestsError(RunError):
-    """A test was named for a file that holds one run, and no report of several tests."""
-
-
 Passages = Mapping[str, tuple[str, str]]
 
 StoredLimits = Sequence[Mapping[str, str | float]]

@@ -103,14 +103,12 @@ class Run:
 
         Also packed with gzip, as ``.json.gz`` and ``.run.gz``.
 
-        Of a JSON report of several tests, `test` says whose run is wanted: a test's id, or a part of it. `shown` is how
-        errors call the file, if not by its path. Raises RunError.
+        Of a JSON report of several tests, `test` says whose run is wanted: a test's id, or a part of it; any other file is one
+        run. `shown` is how errors call the file, if not by its path. Raises RunError.
         """
         where = printable(os.fspath(path) if shown is None else shown)
         file = Path(path)
         is_json = without_gz(file).suffix.lower() == ".json"
-        if not is_json:
-            run_json.refuse_test(test, where)
         try:
             data = read_bytes(file)
         except FileError as error:

@@ -20,7 +20,6 @@ from pytest_irmetrics.run.answer import (
     CURE,
     Answer,
     Header,
-    NoTestsError,
     RunError,
     ranking_fault,
     take_one_side,
@@ -205,8 +204,6 @@ def loads(text: str, shown: str, test: str | None = None) -> tuple[dict[str, Ans
         raise RunError(f"{shown}:1: is not a run: expected an object with the key `format`. {CURE}")
     if document.get("format") == REPORT_FORMAT and isinstance(document.get("tests"), list):
         document, text = _run_of_test(document["tests"], shown, test), ""
-    else:
-        refuse_test(test, shown)
     header = _read_header(document, shown)
     # With one query a line, as they are written; a report's are not.
     first_line = text.count("\n", 0, text.find('"queries"')) + 2 if text else None
@@ -233,14 +230,6 @@ def _why_unreadable(text: str, error: Exception, shown: str) -> tuple[int, str, 
     if error.pos >= len(body) or not body.endswith("}"):
         return body.count("\n") + 1, "the file was cut short", CURE
     return error.lineno, f"is not JSON: {error.msg}, column {error.colno}", CURE
-
-
-def refuse_test(test: str | None, shown: str) -> None:
-    """Raise NoTestsError where a test is named and the file holds none."""
-    if test is not None:
-        raise NoTestsError(
-            f"{shown}:1: is one run, and no report of tests to take {quote(test, 200)} from. Leave the test out."
-        )
 
 
 def _read_header(document: Mapping[str, Any], shown: str) -> Header:

@@ -126,8 +126,3 @@ def test_each_file_may_be_standard_input(one, monkeypatch):
         line for line in printed if line.startswith("To judge both: ")
     ]  # standard input cannot be read again
     assert [*filter(None, piped.splitlines())] == [line for line in printed if line and line not in judge]
-
-
-def test_standard_input_is_read_once():
-    done = run("score", "faq.yaml", "-", "--against", "-")
-    assert (done.status, done.err) == (1, "-: Standard input can be read once. Name a file for the others.\n")

@@ -113,7 +113,7 @@ COMMANDS = [
     ["score", "h.yaml", "h.json", "--query", HOSTILE],
     ["score", "h.yaml", "h.json", "--against", "none.run"],
     ["label", "h.yaml", "--run", "h.json", "--corpus", "corpus.jsonl"],
-    ["label", "h.yaml", "--run", "h.json", "--json"],
+    ["label", "h.yaml", "--run", "h.json", "-i"],
     ["label", "h.yaml", "--judge", f"1{HOSTILE}", HOSTILE, "x"],
     ["label", "h.yaml", "--judge", f"1{HOSTILE}", f"d {HOSTILE}", "0"],
     ["label", "h.yaml", "--from", "list.csv"],

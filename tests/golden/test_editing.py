@@ -22,7 +22,7 @@ def judge(text: str | bytes, documents: dict[str, float], query: str = "a") -> s
     """Write a golden set, judge documents of a query by the command line, and return the file's text."""
     write("golden.yaml", text)
     arguments = [word for doc, grade in documents.items() for word in ("--judge", query, doc, f"{grade:g}")]
-    assert main(["label", "golden.yaml", "--quiet", *arguments]) == 0
+    assert main(["label", "golden.yaml", *arguments]) == 0
     assert documents.items() <= GoldenSet.load("golden.yaml").queries[query].judgments.items()
     return Path("golden.yaml").read_bytes().decode()
 
@@ -71,7 +71,7 @@ def test_judgments_of_many_queries_change_one_line_each():
 def test_what_was_written_is_said_with_its_line(capsys):
     write("golden.yaml", HEAD + "- query: a\n  relevant:\n  - x\n")
     out, _ = cli(capsys, "label", "golden.yaml", "--judge", "a", "c", "1", "--judge", "a", "x", "1")
-    assert out == ["golden.yaml:7: a: c 1", "golden.yaml: 1 judgment appended, 1 there already."]
+    assert out == ["golden.yaml:7: a: c 1", "golden.yaml: 1 judgment appended."]
 
 
 IDS_WRITTEN = {
@@ -206,7 +206,7 @@ def test_any_id_is_appended_and_nothing_else_changes_or_the_file_stays(judged, a
     write("golden.yaml", text)
     before = content(GoldenSet.load("golden.yaml"))
     arguments = [word for doc, grade in added.items() for word in ("--judge", "a", doc, f"{grade:g}")]
-    status = main(["label", "golden.yaml", "--quiet", *arguments])
+    status = main(["label", "golden.yaml", *arguments])
     after = Path("golden.yaml").read_bytes().decode()
     if status:
         assert after == text

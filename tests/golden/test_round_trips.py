@@ -122,8 +122,8 @@ def test_each_format_is_read_back(form, capsys):
         queries = held(queries, form)
         assume(queries)
         write("in.jsonl", "".join(f"{json.dumps(query)}\n" for query in queries))
-        assert main(["convert", "in.jsonl", target, "--force", "--quiet"]) == 0, capsys.readouterr().err
-        assert main(["convert", target, "back.yaml", "--force", "--quiet"]) == 0, capsys.readouterr().err
+        assert main(["convert", "in.jsonl", target, "--force"]) == 0, capsys.readouterr().err
+        assert main(["convert", target, "back.yaml", "--force"]) == 0, capsys.readouterr().err
         before, after = content(GoldenSet.load("in.jsonl")), content(GoldenSet.load("back.yaml"))
         assert after == {
             query_id: {name: value for name, value in query.items() if name in KEYS[form]}
@@ -143,7 +143,7 @@ def test_each_format_is_read_back(form, capsys):
 def test_passages_are_read_back(passages, doc):
     ids = [doc] if doc not in {passage["doc"] for passage in passages} else []
     write("in.jsonl", json.dumps({"query": "a", "relevant": [*ids, *passages]}))
-    assert main(["convert", "in.jsonl", "out.yaml", "--force", "--quiet"]) == 0
+    assert main(["convert", "in.jsonl", "out.yaml", "--force"]) == 0
     assert content(GoldenSet.load("out.yaml")) == content(GoldenSet.load("in.jsonl"))
 
 
@@ -167,7 +167,7 @@ def test_other_readers_of_yaml_read_every_text_as_that_text(queries):
     ]
     assume(queries)
     write("in.jsonl", "".join(f"{json.dumps(query)}\n" for query in queries))
-    assert main(["convert", "in.jsonl", "out.yaml", "--force", "--quiet"]) == 0
+    assert main(["convert", "in.jsonl", "out.yaml", "--force"]) == 0
     read = yaml.safe_load(Path("out.yaml").read_text("utf-8"))["queries"]
     for before, after in zip(queries, read, strict=True):
         grades = before["relevant"]

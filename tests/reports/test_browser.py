@@ -75,7 +75,7 @@ def some(tmp_path_factory):
 def large(tmp_path_factory):
     """Give the report of three tests of forty queries."""
     report = write_large_report(tmp_path_factory.mktemp("large"), 3, 40)
-    assert main(["report", str(report), "-o", str(report.with_suffix(".html")), "--quiet"]) == 0
+    assert main(["report", str(report), "-o", str(report.with_suffix(".html"))]) == 0
     return report.with_suffix(".html")
 
 

@@ -30,7 +30,7 @@ def large(tmp_path_factory):
 
 def converted(report, suffix):
     path = report.with_suffix(f".{suffix}")
-    assert main(["report", str(report), "-o", str(path), "--quiet"]) == 0
+    assert main(["report", str(report), "-o", str(path)]) == 0
     return path.read_text(encoding="utf-8")
 
 
@@ -70,7 +70,7 @@ def test_the_step_s_summary_has_what_there_is_room_for(large, tmp_path, monkeypa
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
     for left, shown in LEFT.items():
         summary.write_text("x" * (SUMMARY - left), encoding="utf-8")
-        assert main(["report", str(report), "-o", str(summary), "--quiet"]) == 0
+        assert main(["report", str(report), "-o", str(summary)]) == 0
         text = summary.read_text(encoding="utf-8").lstrip("x")
         assert len(summary.read_bytes()) <= SUMMARY
         assert text.startswith("\n\n## Retrieval quality: 50 of 100 golden sets fail")
@@ -79,7 +79,7 @@ def test_the_step_s_summary_has_what_there_is_room_for(large, tmp_path, monkeypa
         rest = 50 - sections + (rows == 0)
         assert (f"*{rest} sections more are left out here, for brevity.*" in text) == (rest > 0)
     summary.write_text("x" * (SUMMARY - 20), encoding="utf-8")
-    assert main(["report", str(report), "-o", str(summary), "--quiet"]) == 1
+    assert main(["report", str(report), "-o", str(summary)]) == 1
     assert len(summary.read_bytes()) == SUMMARY - 20
 
 
