@@ -5,11 +5,9 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
 from pytest_irmetrics.base.wording import joined, listed, plural
-from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.gates.wording import one_sided
-from pytest_irmetrics.metrics import mean
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 from pytest_irmetrics.thresholds import COMPARING_WORDS
 
@@ -19,12 +17,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.analysis.item_result import ItemResult
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.golden import GoldenSet, Query
-    from pytest_irmetrics.metrics import Metric
-
-    Scored = Sequence[tuple[Query, float]]
-
-_MOVED = 0.01
-"""How far queries have to move a mean for that to be said."""
 
 _UNPAIRED = ("renamed", "reworded", "added")
 """The kinds of edits of queries that have no counterpart in the baseline."""
@@ -162,50 +154,9 @@ def edit_text(result: ItemResult, comparison: Comparison, edits: Sequence[Edit])
                 if kinds.intersection(_UNPAIRED)
                 else []
             ),
-            # Another run than the test's own says nothing of what was taken out.
-            *(_means_with(comparison, result.leading_metric, edits) if own and result.leading_metric else []),
             *_effect(result, comparison),
         ]
     )
-
-
-def _means_with(comparison: Comparison, metric: Metric, edits: Sequence[Edit]) -> Iterator[str]:
-    """Say what a mean would be with the queries that left the golden set, where that differs clearly."""
-    queries = comparison.full.golden.queries
-    dropped = [edit.what for edit in edits if edit.kind == "dropped"]
-    excluded = [queries[edit.what] for edit in edits if edit.kind == "excluded"]
-    scores = [(query, comparison.full.score(metric, query.id)) for query in excluded]
-    yield from _mean_with(
-        comparison,
-        metric,
-        "dropped, at the scores that they had",
-        _scores_when_stored(comparison, dropped, metric) if dropped else [],
-    )
-    yield from _mean_with(
-        comparison,
-        metric,
-        "excluded, at today's scores",
-        [(query, score) for query, score in scores if score is not None],
-    )
-
-
-def _scores_when_stored(comparison: Comparison, ids: Sequence[str], metric: Metric) -> Scored:
-    """Return queries of the stored run with the scores that they had, by the judgments that it was stored with."""
-    run = comparison.baseline.run
-    golden = golden_set_as_stored(run, comparison.full.golden.name, ids)
-    return replace(comparison.full.of_run(run), golden=golden, metrics=(metric,), only=None).scored(metric)
-
-
-def _mean_with(comparison: Comparison, metric: Metric, which: str, left: Scored) -> Iterator[str]:
-    staying = comparison.full.scored(metric)
-    if left and staying:
-        with_them, now = (
-            mean([score for _, score in some], [query.weight for query, _ in some])
-            for some in ([*staying, *left], staying)
-        )
-        if abs(with_them - now) >= _MOVED - TOLERANCE:
-            values = f"{score_text(with_them, now)}, not {score_text(now, with_them)}"
-            yield f"With those {which}, {metric.name} would be {values}."
 
 
 def _effect(result: ItemResult, comparison: Comparison) -> Iterator[str]:

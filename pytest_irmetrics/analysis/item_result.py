@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
 from pytest_irmetrics.gates import leading_metric
@@ -20,7 +20,6 @@ from pytest_irmetrics.reports.item_report import (
     VerdictReport,
     explaining_gates,
 )
-from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.thresholds import BASELINE_WORDS, WORDS
 
 if TYPE_CHECKING:
@@ -38,28 +37,6 @@ _NAMED = 20
 """How many of a verdict's queries its report names of its own; it says how many more there are."""
 
 
-class Corpus:
-    """Tells with ``in`` whether the index has a document, by what the fixture ``ir_corpus`` gave.
-
-    Where that raises anything, which decides no test, `problem` is what, and all documents count as there.
-    """
-
-    def __init__(self, given: Any) -> None:
-        self._given = given
-        self.problem = ""
-
-    def __contains__(self, doc_id: object) -> bool:
-        if self.problem:
-            return True
-        try:
-            return doc_id in self._given
-        except KeyboardInterrupt:
-            raise
-        except BaseException as error:  # noqa: BLE001 - the user's own may skip, exit or fail
-            self.problem = describe(error)
-            return True
-
-
 @dataclass
 class ItemResult:
     """What was measured and decided in one test item, with the notes that are printed of it."""
@@ -73,8 +50,8 @@ class ItemResult:
     against: str | None = None
     """What messages call the run that it was compared with."""
     notes: list[Note] = field(default_factory=list)
-    corpus: Corpus | None = None
-    """Tells with ``in`` whether the index has a document; None where nobody knows."""
+    not_in_index: frozenset[str] = frozenset()
+    """The documents judged relevant that the index is known to lack."""
     since: SinceReport | None = None
     """What this branch accepts, with ``--ir-since``."""
     degradations: list[Degradation] | None = None
@@ -240,7 +217,7 @@ class ItemResult:
             return None
         from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - needed after a drop alone
 
-        return kind_of_change(self.comparison, self.gates, failed, self.leading_metric, self.corpus)
+        return kind_of_change(self.comparison, self.gates, failed, self.leading_metric, self.not_in_index)
 
     def _verdict(self, metric: Metric, tag: str | None) -> str:
         states = {

@@ -15,7 +15,7 @@ from pytest_irmetrics.retrieval.passages import documents_of
 from pytest_irmetrics.thresholds import BASELINE_WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Container, Mapping, Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
@@ -49,12 +49,12 @@ def kind_of_change(
     gates: Gates,
     failed: Sequence[Verdict],
     leading: Metric | None,
-    corpus: Container[str] | None,
+    not_in_index: Collection[str],
 ) -> KindOfChange | None:
     """Say what a failed fall is about; None where no failed gate compares with another run.
 
     `failed` are the failed verdicts, the one that leads first, and `leading` is the metric of which slices and missing
-    judgments are spoken. `corpus` tells with ``in`` whether the index has a document; None where nobody knows.
+    judgments are spoken. `not_in_index` are relevant documents that the index lacks.
     """
     sign = find_sign(comparison)
     if any(verdict.word == "ids" for verdict in failed):
@@ -69,7 +69,7 @@ def kind_of_change(
     side = comparison if stored is None else stored
     missing = None if leading is None else missing_judgments(comparison, leading)
     sentences = [
-        None if corpus is None else _not_in_the_index(side, corpus),
+        _not_in_the_index(side, not_in_index) if not_in_index else None,
         *([_chance_of(comparison, gates, failed[0]), relevant_counts(side)] if sign is None else [sign.text]),
         None
         if leading is None or not any(verdict.on_fall_of_mean for verdict in fell)
@@ -80,7 +80,7 @@ def kind_of_change(
     return KindOfChange(None if sign is None else sign.kind, tuple(filter(None, sentences)), judge)
 
 
-def _not_in_the_index(comparison: Comparison, corpus: Container[str]) -> str | None:
+def _not_in_the_index(comparison: Comparison, not_in_index: Collection[str]) -> str | None:
     """Say how many of the relevant documents that left the results are not in the index; None where all are."""
     lost: dict[str, None] = {}
     for query in comparison.now.counted:
@@ -90,7 +90,7 @@ def _not_in_the_index(comparison: Comparison, corpus: Container[str]) -> str | N
             for side in (comparison.baseline, comparison.now)
         )
         lost |= dict.fromkeys(doc_id for doc_id in relevant if doc_id in before and doc_id not in now)
-    missing = [doc_id for doc_id in lost if doc_id not in corpus]
+    missing = [doc_id for doc_id in lost if doc_id in not_in_index]
     if not missing:
         return None
     are = "is" if len(missing) == 1 else "are"

@@ -3,33 +3,32 @@
 from __future__ import annotations
 
 from functools import partial
-from math import inf
+from itertools import chain
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
-from pytest_irmetrics.base.wording import listed, plural, quote
+from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import slices_that_fell
 from pytest_irmetrics.gates import would_pass
 from pytest_irmetrics.gates.wording import run_noise
 from pytest_irmetrics.reports.item_report import Note
+from pytest_irmetrics.retrieval import RetrievalError
+from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.retrieval.passages import documents_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Sequence
+    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 
     from pytest_irmetrics.analysis.item_result import ItemResult
     from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.golden import GoldenSet
+    from pytest_irmetrics.run import Run
 
     About = Callable[[ItemResult], Iterator[str]]
     AboutComparison = Callable[[Comparison, ItemResult], Iterator[str]]
 
 _MAX_NAMED = 5
 """How many documents, queries, slices or means a note names."""
-
-_MAX_QUERIES = 1_000
-"""Queries in whose answers misspelt ids are looked for: they follow a pattern."""
 
 _MIN_DROP = 0.01
 """The least drop of a slice's mean that is named: the default `max_drop`."""
@@ -67,21 +66,6 @@ def _would_pass(result: ItemResult) -> Iterator[str]:
             yield f"The query {query.id} is marked xfail ({query.xfail or 'no reason given'}) and would pass now: take the mark away."
 
 
-def _nothing_relevant(result: ItemResult) -> Iterator[str]:
-    """Say that a run passes in which nothing that is relevant came back."""
-    evaluation = result.evaluation
-    judged = [query for query in evaluation.counted if query.judgments]
-    level = evaluation.golden.relevance_level
-    found = (
-        query.judgments.get(doc_id, 0) >= level
-        for query in judged
-        for ranking in evaluation.rankings(query.id)
-        for doc_id in ranking
-    )
-    if judged and not result.failed and not any(found):
-        yield f"Nothing relevant came back for any of {plural(len(judged), 'query', 'queries')}."
-
-
 def _answers_cut_short(result: ItemResult) -> Iterator[str]:
     """Say that the retriever seems to have a depth of its own: most answers end at one length, short of what was asked for.
 
@@ -115,29 +99,6 @@ def _not_in_the_run(result: ItemResult) -> Iterator[str]:
         )
 
 
-def _another_order_by_rank(result: ItemResult) -> Iterator[str]:
-    """Count the queries of which a TREC run's ranks tell another order than its scores, as far as results are looked at."""
-    comparison = result.comparison
-    sides = [
-        ("The stored run", result.evaluation),
-        *([] if comparison is None else [(result.against, comparison.baseline)]),
-    ]
-    for name, evaluation in sides:
-        depth = inf if evaluation.depth is None else evaluation.depth
-        asked = [
-            answer
-            for query_id, answer in evaluation.run.answers.items()
-            if query_id in evaluation.golden.queries
-        ]
-        otherwise = sum(answer.agreeing is not None and answer.agreeing < depth for answer in asked)
-        if otherwise:
-            yield (
-                f"{name} ranks {otherwise} of {plural(len(asked), 'query', 'queries')} in another order than its scores do, "
-                "which tie or contradict the ranks. As in trec_eval the scores count, and of equal ones the greater id "
-                "comes first. Write scores that fall with the rank."
-            )
-
-
 def _unmatched_passages(result: ItemResult) -> Iterator[str]:
     """Name the judged passages that no returned chunk holds, although chunks of their document were returned."""
     evaluation, golden = result.evaluation, result.evaluation.golden
@@ -162,80 +123,29 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
 
 
 def _not_in_the_index(result: ItemResult) -> Iterator[str]:
-    """Name the relevant documents that the index lacks, or say that it cannot be asked."""
-    corpus = result.corpus
-    if corpus is None:
-        return
-    relevant = _relevant(result.evaluation.golden.queries.values())
-    missing = sorted(doc_id for doc_id in relevant if doc_id not in corpus)
-    if corpus.problem:
-        yield (
-            f"The fixture ir_corpus could not be asked for a document: it raised {corpus.problem}. "
-            "Give anything that supports `in`, for example a set of ids."
-        )
-    elif missing:
+    """Name the relevant documents that the index lacks."""
+    missing = sorted(result.not_in_index)
+    if missing:
         yield (
             f"The index lacks {plural(len(missing), 'document')} that the golden set judges relevant; no ranking can "
             f"hold {'it' if len(missing) == 1 else 'them'}: {listed(missing)}."
         )
 
 
-def _misspelt_ids(result: ItemResult) -> Iterator[str]:
-    """Name judged ids that came back for their query in another spelling: case, separators, leading zeros, Unicode form.
-
-    Of a large run only the first queries are looked at. Where the index holds both spellings, or the baseline returned
-    both, they are two documents.
-    """
-    evaluation, corpus, comparison = result.evaluation, result.corpus, result.comparison
-    # Where no id is known at all, that verdict says what to do.
-    if evaluation.only is not None or any(verdict.word == "ids" for verdict in result.verdicts):
-        return
-    found: dict[str, tuple[Query, str]] = {}  # the judged id → for which query, and what came back
-    for query in evaluation.counted[:_MAX_QUERIES]:
-        returned = _returned(evaluation, query)
-        unreturned = [doc_id for doc_id in _relevant([query]) if doc_id not in returned]
-        if unreturned:
-            from pytest_irmetrics.analysis.id_spelling import normalised  # noqa: PLC0415 - often all came back
-
-            spelt = {normalised(doc_id): doc_id for doc_id in returned}
-            found |= {one: (query, spelt[form]) for one in unreturned if (form := normalised(one)) in spelt}
-    if not found:
-        return
-    stored = None if comparison is None else comparison.baseline
-    before, now = (
-        set() if side is None else {doc_id for query in side.counted for doc_id in _returned(side, query)}
-        for side in (stored, evaluation)
-    )
-    named, known = [], False
-    for judged, (query, is_now) in found.items():
-        held = corpus is not None and judged in corpus
-        if judged in now or {judged, is_now} <= before or (held and is_now in corpus):  # type: ignore[operator]
-            continue
-        known |= held or judged in before
-        named.append(
-            f"{quote(judged)} ({evaluation.golden.where_judged(query.id, judged)}) came back as {quote(is_now)}"
-        )
-    advice = (
-        "Return ids as the index has them; or, where the new spelling is meant, write it in the golden set."
-        if known
-        else "Write them in the golden set as the index does."
-    )
-    if named:
-        yield (
-            f"{plural(len(named), 'id')} of the golden set came back in another spelling alone: "
-            f"{listed(named, _MAX_NAMED, between='; ')}. {advice}"
-        )
-
-
-def _relevant(queries: Iterable[Query]) -> set[str]:
-    """Return the documents that are judged relevant for any of these queries."""
-    return {doc_id for query in queries for doc_id, grade in query.documents.items() if grade > 0}
-
-
-def _returned(evaluation: Evaluation, query: Query) -> set[str]:
-    """Return the ids of all documents that were returned for a query, also of those returned as chunks."""
-    entries = {entry for ranking in evaluation.rankings(query.id) for entry in ranking}
-    return {*documents_of(query, entries)} if query.passages else entries
+def not_in_index(golden: GoldenSet, corpus: Container[str]) -> frozenset[str]:
+    """Return the documents judged relevant that an index lacks, by what ``ir_corpus`` gave. Raises RetrievalError where it cannot be asked."""
+    grades = chain.from_iterable(query.documents.items() for query in golden.queries.values())
+    relevant = {doc_id for doc_id, grade in grades if grade > 0}
+    try:
+        return frozenset([doc_id for doc_id in relevant if doc_id not in corpus])
+    except KeyboardInterrupt:
+        raise
+    except BaseException as error:
+        # The user's own may skip or exit, which decides no test.
+        raise RetrievalError(
+            f"The fixture ir_corpus could not be asked for a document: it raised {describe(error)}. "
+            "Give anything that supports `in`, for example a set of ids."
+        ) from error
 
 
 # Against the baseline, or another run -----------------------------------------------------------------------
@@ -252,10 +162,10 @@ def _edits(comparison: Comparison, result: ItemResult, *, added_alone: bool) -> 
         yield edit_text(result, comparison, edits)
 
 
-def _depths(comparison: Comparison, result: ItemResult, *, less: bool) -> Iterator[str]:
-    """Say that today's run is less deep than the other, so that what is lost further down goes unseen, or deeper."""
+def _depths(comparison: Comparison, result: ItemResult) -> Iterator[str]:
+    """Say that today's run is not as deep as the other, so that what is found further down goes unseen."""
     now, before = comparison.full.depth, comparison.baseline.run.depth
-    if now is not None and before is not None and now != before and (now < before) is less:
+    if None not in (now, before) and now != before:
         yield f"The depths differ, {now} today and {before} in {result.against}; both are cut at {comparison.depth}."
 
 
@@ -344,21 +254,17 @@ def _relevant_counts(comparison: Comparison, result: ItemResult) -> Iterator[str
 _NOTES: Sequence[tuple[str, About]] = (
     ("normal", _left_out),
     ("normal", _would_pass),
-    ("quiet", _nothing_relevant),
     ("normal", _answers_cut_short),
     ("quiet", _not_in_the_run),
-    ("quiet", _another_order_by_rank),
     ("normal", _unmatched_passages),
     ("normal", _not_in_the_index),
-    ("normal", _misspelt_ids),
 )
 """The notes on a run by itself in the order in which they are printed, each with the `Note.level` from which it is shown."""
 
 _COMPARED: Sequence[tuple[str, AboutComparison]] = (
     ("normal", partial(_edits, added_alone=True)),
     ("quiet", partial(_edits, added_alone=False)),
-    ("normal", partial(_depths, less=False)),
-    ("quiet", partial(_depths, less=True)),
+    ("quiet", _depths),
     ("quiet", _queries_left_out),
     ("quiet", _fewer_results),
     ("normal", _missing_judgments),
@@ -368,6 +274,15 @@ _COMPARED: Sequence[tuple[str, AboutComparison]] = (
     ("verbose", _relevant_counts),
 )
 """The notes on a run beside another one, likewise."""
+
+
+def notes_on_accepted(stored: Run, asked: Run, run: Run) -> Iterator[Note]:
+    """Say which queries' answers in a stored run are replaced by those asked, to give `run`, and which means that lowers."""
+    others = len(stored.answers.keys() - asked.answers.keys())
+    verb = "is" if others == 1 else "are"
+    kept = f"; {plural(others, 'other query', 'other queries')} {verb} as stored before" if others else ""
+    yield Note("normal", f"This accepts {listed([*asked], _MAX_NAMED)}{kept}.")
+    yield from losses((name, stored.means.get(name), mean) for name, mean in run.means.items())
 
 
 def losses(means: Iterable[tuple[str, float | None, float | None]]) -> Iterator[Note]:

@@ -95,9 +95,7 @@ def _read_own_baseline(item: GatedItem) -> StoredRun | None:
         run = read_baseline(path, shown=shown)
         _require_queries(run, f"{shown}:1: this run", CURE)
         if settings.update and settings.only_queries:
-            from pytest_irmetrics.analysis.accepted_queries import require_same_depth_and_repeats  # noqa: PLC0415 - few runs accept single queries
-
-            require_same_depth_and_repeats(run, item.depth, settings.repeat, shown, update)
+            _require_same_shape(run, item.depth, settings.repeat, f"{shown}: holds", update)
         return StoredRun(run, Against(OWN_BASELINE, shown, update))
     except RunError as error:
         if not replacing_all:
@@ -105,6 +103,22 @@ def _read_own_baseline(item: GatedItem) -> StoredRun | None:
         said = "Nothing was compared with the baseline that is there, and only a pass replaces it."
         item.notes.append(Note("normal", f"{said} {error}"))
         return None
+
+
+def _require_same_shape(stored: Run, depth: int, repeat: int, holds: str, update: str) -> None:
+    """Raise RunError where today's run has another depth, or asks more or less often, than a baseline whose answers it replaces."""
+    times = max((len(answer.rankings) for answer in stored.answers.values()), default=repeat)
+    if stored.depth not in (None, depth):
+        problem = f"{plural(stored.depth or 0, 'result')} a query, and this run asks for {depth}"
+        advice = f"Set ir_depth = {stored.depth}"
+    elif times != repeat:
+        problem = f"{plural(times, 'answer')} to a query, and this run asks {plural(repeat, 'time')}"
+        advice = f"Ask as often: --ir-repeat={times}"
+    else:
+        return
+    raise RunError(
+        f"{holds} {problem}, so that single answers cannot be replaced. {advice}, or store all queries anew: {update}"
+    )
 
 
 def _require_queries(run: Run, what: str, cure: str) -> None:

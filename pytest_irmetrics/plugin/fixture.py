@@ -10,7 +10,8 @@ from typing import TYPE_CHECKING, Any, Literal
 
 import pytest
 
-from pytest_irmetrics.analysis.item_result import Corpus, ItemResult
+from pytest_irmetrics.analysis.item_result import ItemResult
+from pytest_irmetrics.analysis.notes import not_in_index
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.comparison import Comparison
@@ -205,6 +206,7 @@ class IRMetrics:
         if settings.update and comparison is None:
             # The first baseline: of course there was nothing to compare with.
             verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
+        corpus = item.fixtures.corpus
         result = ItemResult(
             now,
             gates,
@@ -212,7 +214,7 @@ class IRMetrics:
             comparison,
             against=against.name or None,
             notes=item.notes,
-            corpus=None if item.fixtures.corpus is None else Corpus(item.fixtures.corpus),
+            not_in_index=frozenset() if corpus is None else not_in_index(now.golden, corpus),
         )
         if committed is not None and not now.errors:
             from pytest_irmetrics.plugin.since import add_since  # noqa: PLC0415 - only with --ir-since

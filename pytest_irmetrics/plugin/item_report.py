@@ -8,10 +8,11 @@ from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.analysis.notes import losses, notes_on
+from pytest_irmetrics.analysis.notes import losses, notes_on, notes_on_accepted
 from pytest_irmetrics.base.files import relative_path
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import cut, listed
+from pytest_irmetrics.comparison.stored_runs import with_answers
 from pytest_irmetrics.gates.limits import limit_edits, own_gates, read_limits, stored_form
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note
 from pytest_irmetrics.retrieval.answers import describe
@@ -100,11 +101,10 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
     report.baseline_digest = item.baseline_digest
     report.baseline_text = text
     if settings.only_queries and result.comparison is not None:
-        from pytest_irmetrics.analysis.accepted_queries import accept_queries  # noqa: PLC0415 - few runs accept single queries
-
-        accepted = accept_queries(result.comparison, run, result.leading_metric)
-        report.baseline_text = accepted.run.dumps()
-        report.notes += accepted.notes
+        stored = result.comparison.baseline.run
+        merged = with_answers(stored, run.answers)
+        report.baseline_text = merged.dumps()
+        report.notes += notes_on_accepted(stored, run, merged)
     elif own:
         report.notes += losses(
             (row.metric if row.tag is None else f"{row.metric} of {row.tag}", row.baseline, row.now)

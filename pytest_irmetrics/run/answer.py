@@ -56,8 +56,6 @@ class Answer:
     """Whether the query was known to be bad when the run was stored, so that it is in none of the run's means."""
     limits: StoredLimits = ()
     """The limits on this query alone that judged the run when it was stored."""
-    agreeing: int | None = field(default=None, compare=False)
-    """How many results from the top have the same order by the ranks of a TREC run as by its scores; None where all have."""
 
 
 Answers = Mapping[str, Answer]

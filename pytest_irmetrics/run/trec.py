@@ -11,7 +11,7 @@ from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.run.answer import CONFLICT, Answer, RunError, decode, take_one_side
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Iterator, Sequence
 
     from pytest_irmetrics.run.answer import Answers
 
@@ -54,7 +54,7 @@ def _why_unfit(name: str, *, is_query: bool) -> str:
 
 
 def read(data: bytes, shown: str) -> dict[str, Answer]:
-    """Read lines in any order; documents come in the order of trec_eval, and the rank tells only whether it is another.
+    """Read lines in any order; documents come in the order of trec_eval, which does not look at the rank.
 
     Fields are split in bytes, at ASCII white space, as trec_eval does: an id may hold a no-break space. What follows the
     tag is not read, nor are comments. `shown` is how errors call the file. Raises RunError.
@@ -64,15 +64,15 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
     def refuse(number: int, fault: str, cure: str = _WRITE) -> RunError:
         return RunError(f"{shown}:{number}: {fault}. {cure}")
 
-    found: dict[bytes, dict[str, tuple[float, bytes]]] = {}
-    """Query → document → score and rank."""
+    found: dict[bytes, dict[str, float]] = {}
+    """Query → document → score."""
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
         fields = line.split()
         if not fields or fields[0] == b"#" or (line[:1] == b"#" and len(fields) < 6):
             continue
         if len(fields) != 6 and not _has_further_fields(fields):
             raise _wrong_fields(line, fields, number, shown, refuse)
-        query_id, _, doc, rank, written = fields[:5]
+        query_id, _, doc, _, written = fields[:5]
         try:
             score = math.nan if b"_" in written else float(written)
         except ValueError:
@@ -85,26 +85,11 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
         if doc_id in ranking:
             fault = f"the document {_quote(doc)} comes twice for query {_quote(query_id)}"
             raise refuse(number, fault, "Keep one of the lines.")
-        ranking[doc_id] = score, rank
+        ranking[doc_id] = score
     if not found:
         cure = "Give a TREC run, of lines `query Q0 document rank score tag`."
         raise refuse(1, "the file is empty", cure)
-    answers = {}
-    for query_id, results in found.items():
-        best_first = ranked((doc, score) for doc, (score, _) in results.items())
-        by_rank = _by_rank({doc: rank for doc, (_, rank) in results.items()})
-        places = (place for place, doc in enumerate(by_rank) if doc != best_first[place])
-        answers[query_id.decode()] = Answer((best_first,), agreeing=next(places, None))
-    return answers
-
-
-def _by_rank(ranks: Mapping[str, bytes]) -> list[str]:
-    """Return documents in the order of their ranks; none where two are equal, or one is no number, and they tell none."""
-    try:
-        docs = {int(rank): doc for doc, rank in ranks.items()}
-    except ValueError:
-        return []
-    return [docs[rank] for rank in sorted(docs)] if len(docs) == len(ranks) else []
+    return {query_id.decode(): Answer((ranked(results.items()),)) for query_id, results in found.items()}
 
 
 def _has_further_fields(fields: Sequence[bytes]) -> bool:

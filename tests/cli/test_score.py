@@ -86,16 +86,6 @@ def test_a_run_that_is_deeper_than_a_test_would_ask_for_is_noted():
     assert "a test asks for" not in score("--metrics", "mrr@5")
 
 
-def test_runs_whose_ranks_tell_another_order_than_their_scores_are_named():
-    Path("tied.run").write_text(
-        "refund Q0 d1 1 0 t\nrefund Q0 z 2 0 t\nhours Q0 h1 1 2 t\nhours Q0 a 2 1 t\n"
-    )
-    done = run("score", "faq.yaml", "tied.run", "--against", "tied.run", "--metrics", "mrr")
-    said = " ".join(done.out.split())
-    assert "The stored run ranks 1 of 2 queries in another order than its scores do" in said
-    assert "tied.run ranks 1 of 2 queries in another order" in said
-
-
 def test_answers_to_other_words_are_told_and_too_few_paired_fail():
     save("now.json", BEFORE, texts={"refund": "refunds"})
     assert "1 query of the run answered another text or other params: refund." in score()
