@@ -127,14 +127,14 @@ def usual_metric(metrics: Iterable[Metric]) -> Metric | None:
 def resolve_with_default(
     places: Iterable[Iterable[Threshold]], metrics: Iterable[Metric], max_drop: Limit, origin: str
 ) -> Gates:
-    """Merge thresholds as `resolve` does, with a default `max_drop` on every metric that has a threshold over the whole set.
+    """Merge thresholds as `resolve` does, with a default `max_drop` on each metric of rankings that has a threshold over the whole set.
 
-    A threshold on a slice does not count. Where none of them rates rankings, the usual one of `metrics` is gated too.
+    A threshold on a slice does not count. Where there is none, the usual one of `metrics` is gated.
     `origin` is where the default was set, for messages. Raises ThresholdError.
     """
     places = [list(place) for place in places]
-    gated = [metric for metric, tag in resolve(places).slices if tag is None and metric.kind != "latency"]
-    if not any(map(rates_rankings, gated)) and (usual := usual_metric(metrics)) is not None:
+    gated = [metric for metric, tag in resolve(places).slices if tag is None and rates_rankings(metric)]
+    if not gated and (usual := usual_metric(metrics)) is not None:
         gated.append(usual)
     words = {"max_drop": max_drop}
     return resolve([*places, [Threshold(metric, words, None, origin, by_default=True) for metric in gated]])
