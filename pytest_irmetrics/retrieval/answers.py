@@ -6,7 +6,6 @@ imported: an answer's type is recognised by its attributes and methods.
 
 from __future__ import annotations
 
-import inspect
 import math
 import reprlib
 from collections.abc import (
@@ -32,7 +31,6 @@ from pytest_irmetrics.retrieval.responses import (
     RefusedError,
     find_results,
     value_of,
-    where_results_are,
 )
 
 T = TypeVar("T")
@@ -45,9 +43,6 @@ _ID_NAMES = ("id", "_id", "node_id", "corpus_id")
 """What an item's id is called; the last two by LlamaIndex and by sentence-transformers."""
 _FIELD_HOLDERS = ("metadata", "meta", "payload", "_source", "node", "properties", "entity", "fields")
 """Keys and attributes under which frameworks and engines keep a document's own fields."""
-_MAX_TITLES = 200_000
-"""How many titles are kept: those of a golden set of ten thousand queries with other answers each."""
-_LONGEST_TITLE = 200
 
 
 class AnswerError(IRMetricsError, ValueError):
@@ -133,7 +128,7 @@ def _results(answer: Any) -> Any:
     try:
         return iter(answer)
     except TypeError:
-        raise RefusedError(f"It cannot be gone through.{where_results_are(answer)}") from None
+        raise RefusedError("It cannot be gone through.") from None
 
 
 def split_batch(answer: Any, size: int, read: Callable[[int, Any], T]) -> list[T]:
@@ -145,13 +140,7 @@ def split_batch(answer: Any, size: int, read: Callable[[int, Any], T]) -> list[T
     expected = (
         f"A batched retriever returns a list with one result for each of the queries ({size}), in their order"
     )
-    if isinstance(answer, Mapping):
-        chroma = isinstance(answer.get("ids"), (list, tuple))
-        taken = (
-            'Chroma answer["ids"]' if chroma else "a mapping by query `[found[query] for query in queries]`"
-        )
-        raise AnswerError(f"came back: {describe(answer)}. {expected}: of {taken}.")
-    if isinstance(answer, (str, bytes, bytearray, AbstractSet)) or not isinstance(answer, Iterable):
+    if isinstance(answer, (str, bytes, bytearray, AbstractSet, Mapping)) or not isinstance(answer, Iterable):
         raise AnswerError(f"came back: {describe(answer)}. {expected}.")
     results = list(map(read, range(size + 1), answer))
     if len(results) == size:
@@ -168,14 +157,10 @@ def _is_frame(answer: Any) -> bool:
 
 
 def _frame_ids(frame: Any) -> Any:
-    """Return the ids of a data frame: of its column `id` or `_id`, or of pandas' index of that name."""
+    """Return the ids of a data frame: its column `id` or `_id`."""
     for name in ("id", "_id"):
         if name in frame.columns:
-            if hasattr(frame[name], "columns"):
-                raise RefusedError(f"It has several columns `{name}`.")
             return frame[name]
-        if getattr(getattr(frame, "index", None), "name", None) == name:
-            return frame.index
     names = ", ".join(quote(str(name), 20) for name in islice(frame.columns, 5))
     raise RefusedError(
         f"A frame needs a column `id` or `_id`, and this one has: {names}. Return the column that holds the ids."
@@ -188,10 +173,11 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
     for key, value in answer.items():
         doc, score = as_id(key), _score_of(value)
         if doc is None or score is None:
-            inside = " Return the list of results that is in it." if _is_container(value) else ""
+            inside = (
+                " Return the list of results that is in it." if isinstance(value, (list, Mapping)) else ""
+            )
             raise RefusedError(
-                f"It is not a mapping of id to score: {describe(key)} leads to {describe(value)}."
-                f"{where_results_are(answer) or inside}"
+                f"It is not a mapping of id to score: {describe(key)} leads to {describe(value)}.{inside}"
             )
         if math.isnan(score):
             raise RefusedError(f"The score of {describe(key)} is NaN.")
@@ -250,7 +236,12 @@ def read_item(item: Any) -> tuple[str, float | None]:
         return _id_in(row[0]), None
     score = _score_of(row[1])
     if score is None:
-        raise RefusedError(_why_no_pair(*row))
+        swapped = as_id(row[0]) is None and _score_of(row[0]) is not None
+        raise RefusedError(
+            "That looks like (score, id): put the id first."
+            if swapped
+            else "The second of a pair is its score, a number."
+        )
     return _id_in(row[0]), score
 
 
@@ -281,8 +272,6 @@ def _given_id(given: Any, rank: int, item: Any) -> str:
     """Return the id that `ir_doc_id` gave for an item."""
     doc = as_id(given)
     if doc is None:
-        if inspect.iscoroutine(given):
-            given.close()
         raise AnswerError(
             f"ir_doc_id gave {describe(given)} for result {rank}, {describe(item)}. It returns an id: text, an integer or a UUID."
         )
@@ -299,20 +288,6 @@ def _descending(score: float, before: float) -> float:
             "Where the number is a distance, return ids alone."
         )
     return score
-
-
-def _why_no_pair(first: Any, second: Any) -> str:
-    """Say why a row of two columns is no pair of an id and a score."""
-    if as_id(first) is None and _score_of(first) is not None:
-        return "That looks like (score, id): put the id first."
-    if as_id(second) is not None and _score_of(first) is not None:
-        return (
-            "The second of a pair is its score, a number, and this is text: return the id alone; or, if the number is the "
-            "score, put the id first."
-        )
-    if isinstance(first, str) and _is_container(second):
-        return "That is a field and what it holds: return the list of results itself."
-    return "The second of a pair is its score, a number."
 
 
 def _id_in(value: Any) -> str:
@@ -358,11 +333,11 @@ def keep_titles(items: Sequence[Any], doc_ids: Sequence[str], titles: dict[str, 
     """
     if len(items) != len(doc_ids):  # a document that came twice was dropped
         return
-    for item, doc_id in islice(zip(items, doc_ids, strict=True), max(0, _MAX_TITLES - len(titles))):
+    for item, doc_id in zip(items, doc_ids, strict=True):
         found = fields_of(item, ("title",)) if doc_id not in titles else ()
         title = next((one for one in found if one and isinstance(one, str)), None)
         if title is not None:
-            titles[doc_id] = title[:_LONGEST_TITLE]
+            titles[doc_id] = title
 
 
 def _as_row(item: Any) -> tuple[Any, ...] | None:
@@ -378,11 +353,6 @@ def _as_row(item: Any) -> tuple[Any, ...] | None:
 def _first(values: Iterable[Any]) -> Any:
     """Return the first value that is not None, None if there is none."""
     return next((value for value in values if value is not None), None)
-
-
-def _is_container(value: Any) -> bool:
-    """Say whether a value may hold results."""
-    return isinstance(value, (list, tuple, Mapping))
 
 
 def _score_of(value: Any) -> float | None:

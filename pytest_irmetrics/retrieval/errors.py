@@ -57,17 +57,14 @@ def explain(error: Exception) -> str:
 
     Raises `pytest.exit` and `unittest.SkipTest` again.
     """
-    others = 0
     while isinstance(error, ExceptionGroup):  # of a task group: its first
-        others += len(error.exceptions) - 1
         error = error.exceptions[0]
     raise_outcome(error)
     if isinstance(error, AnswerError):
         return str(error)
     text, place = summary(error), _place(error)
-    at_once = f", the first of {others + 1} at once" if others else ""
     advice = next((f" {cure}" for words, cure in _ADVICE.items() if words in text), "")
-    return f"raised {text}{place}{at_once}.{advice}{_answered(error)}"
+    return f"raised {text}{place}.{advice}{_answered(error)}"
 
 
 def _answered(error: Exception) -> str:

@@ -5,9 +5,8 @@ No client is imported: a response is known by where its results are, and by what
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from itertools import islice
 from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.wording import printable
@@ -46,15 +45,9 @@ class Engine(NamedTuple):
     """Key of an item → the path to its column, where results are columns."""
     may_be_missing: bool = False
     """Whether there is no list where nothing was found."""
-    refused: str = ""
-    """Why such a response is not read."""
 
 
 _CHROMA_COLUMNS = {"id": "ids/0", "text": "documents/0", "metadata": "metadatas/0"}
-_NOT_ONE_RANKING = (
-    "It is what Chroma's `get` returns, in no order of relevance, or has a list for each of several queries: ask with "
-    '`query`, one text at a time; or, with `batched`, return answer["ids"].'
-)
 _VESPA_ROOT = ("root/children", "root/coverage", "root/errors", "root/fields")
 _ENGINES = {
     "Elasticsearch, OpenSearch": Engine("hits/hits"),
@@ -62,12 +55,11 @@ _ENGINES = {
     "Vespa": Engine("root/children", _VESPA_ROOT, may_be_missing=True),
     "Azure AI Search": Engine("value", ("@odata.context", "@odata.count", "@search.coverage")),
     "Chroma": Engine("ids/0", columns=_CHROMA_COLUMNS),
-    "Chroma's get": Engine("ids", ("included", "documents"), refused=_NOT_ONE_RANKING),
     "Pinecone's query": Engine("matches", ("namespace",)),
     "Pinecone's search": Engine("result/hits", ("usage",)),
     "Redis, protocol 3": Engine("results", ("total_results",)),
     "Redis": Engine("docs", ("total",)),
-    "Haystack": Engine("documents"),
+    "Haystack": Engine("documents", each=("id",)),
     "Milvus": Engine("0", each=("distance",)),
     "Qdrant": Engine("points", each=("id", "score")),
     "Weaviate": Engine("objects", each=("uuid", "properties")),
@@ -107,9 +99,7 @@ def find_results(answer: Any) -> Sequence[Any] | None:
     for engine in _ENGINES.values():
         items = _items(body, engine)
         if items is not None:
-            if engine.refused:
-                raise RefusedError(engine.refused)
-            _require_all(body, items)
+            _require_all(body)
             return items
     if wanted:
         raise RefusedError(f"It is a response without `{wanted}`.")
@@ -148,15 +138,13 @@ def _items(response: Any, engine: Engine) -> Sequence[Any] | None:
     return [dict(zip(whole, row, strict=True)) for row in zip(*whole.values(), strict=True)]
 
 
-def _require_all(response: Any, items: Sequence[Any]) -> None:
+def _require_all(response: Any) -> None:
     """Raise RefusedError for a response that does not hold all results."""
     for path, cure in _SIGNS_OF_A_PART.items():
         value = _at(response, path)
         if value is not None and (value < 100 if path == "@search.coverage" else value):
             shown = printable(str(value))[:60]
             raise RefusedError(f"`{path.replace('/', '.')}` is {shown}: it is a part of the results. {cure}")
-    if any(str(_at(item, "id")).startswith("group:") for item in items):  # Vespa's
-        raise RefusedError("Its hits are in groups: return the list of hits of the group that is ranked.")
 
 
 def _at(value: Any, path: str) -> Any:
@@ -167,36 +155,3 @@ def _at(value: Any, path: str) -> Any:
         else:
             value = value_of(value, name)
     return value
-
-
-# Where else results may be
-
-
-def where_results_are(answer: Any) -> str:
-    """Return a sentence that says where the results are, such as ` Return answer["data"]["docs"].`; empty if not known."""
-    path = ""
-    with suppress(Exception):  # attributes of the user's objects may raise anything
-        if isinstance(answer, Mapping):
-            path = next(_paths(answer, "answer", 3), "")
-        else:
-            found = (name for name in _LISTS if isinstance(value_of(answer, name), (list, tuple)))
-            path = f"answer.{next(found)}"
-    return f" Return {path}." if path else ""
-
-
-_LISTS = ("hits", "results", "docs", "documents", "matches", "objects", "items", "nodes", "data")
-
-
-def _paths(body: Mapping[Any, Any], path: str, depth: int) -> Iterator[str]:
-    """Yield where a mapping has a list of items with ids, those nearest to the top first."""
-    inner = []
-    for key, value in islice(body.items(), 50):
-        here = f'{path}["{printable(str(key))[:40]}"]'
-        if isinstance(value, (list, tuple)):
-            first = value[0] if value else None
-            if isinstance(first, Mapping) and ("id" in first or "_id" in first):
-                yield here
-        elif isinstance(value, Mapping) and depth > 1:
-            inner.append((value, here))
-    for value, here in inner:
-        yield from _paths(value, here, depth - 1)

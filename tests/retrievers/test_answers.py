@@ -97,13 +97,6 @@ def test_doc_id_turns_an_item_into_its_id(answer, doc_id, expected):
     assert found == expected if isinstance(expected, list) else expected in found
 
 
-def test_a_doc_id_that_is_a_coroutine_is_explained():
-    async def later(item):
-        return item
-
-    assert "ir_doc_id gave <coroutine object" in read(["a"], doc_id=later)
-
-
 @pytest.mark.parametrize(
     "hostile",
     [
