@@ -1,4 +1,8 @@
-"""The user's retriever: which function is called, with which arguments, and whether the call has to be awaited."""
+"""The user's retriever: which function is called, with which arguments, and whether the call has to be awaited.
+
+No framework is imported: an object of LangChain, LlamaIndex or Haystack is known by its methods. It is handed the query's text,
+its params, and the depth where the method has a parameter for it; where it has none, the depth is set where the object is made.
+"""
 
 from __future__ import annotations
 
@@ -11,14 +15,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.retrieval.answers import describe, type_name
 from pytest_irmetrics.retrieval.calls import Call, RetrievalError
-from pytest_irmetrics.retrieval.frameworks import DEPTH_NAMES, depth_advice, find_method, hint, signature_of
 from pytest_irmetrics.retrieval.passages import JudgedPassages
+from pytest_irmetrics.retrieval.responses import value_of
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
     from pytest_irmetrics.golden import Query
-
 
 _HOW_CALLED = (
     "It is called with the query's text, the depth if it takes one, and the query's params as keyword arguments: "
@@ -28,14 +31,13 @@ _RETRIEVERS = (
     "Give a callable of (query, k) that returns ids, best first; a retriever of LangChain (with `invoke`), LlamaIndex "
     "(`retrieve`) or Haystack (`run`); what `batched` returns; or a Run."
 )
+_DEPTH_NAMES = ("k", "top_k", "top_n", "limit", "size", "n", "n_results", "num_results")
+"""A parameter of one of these names is given the depth."""
+_METHODS = (("invoke", "ainvoke"), ("retrieve", "aretrieve"), ("run", "run_async"))
+"""The sync and the async method by which an object of LangChain, LlamaIndex and Haystack is known, in this order."""
+_LANGCHAIN = "langchain_core.retrievers"
 _POSITIONAL = (inspect.Parameter.POSITIONAL_ONLY, inspect.Parameter.POSITIONAL_OR_KEYWORD)
 _VARIABLE = (inspect.Parameter.VAR_POSITIONAL, inspect.Parameter.VAR_KEYWORD)
-
-
-def _judged_passages(query: Query) -> JudgedPassages | None:
-    """Return the passages and documents that a query judges; None where it judges no passage."""
-    documents = frozenset((*query.documents, *query.forbidden)) if query.passages else None
-    return None if documents is None else JudgedPassages(query.passages, documents)
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,17 +62,6 @@ def batched(f: Callable[..., Any], size: int = 64) -> Batched:
     if isinstance(size, bool) or not isinstance(size, int) or size < 1:
         raise ValueError(f"batched(size={describe(size)}): the size is a whole number, 1 or more.")
     return Batched(f, size)
-
-
-def is_async(retriever: object) -> bool:
-    """Say whether a call of the retriever has to be awaited, as far as can be known without calling it."""
-    function = retriever.function if isinstance(retriever, Batched) else retriever
-    while isinstance(function, functools.partial):
-        function = function.func
-    return any(
-        inspect.iscoroutinefunction(candidate)
-        for candidate in (function, getattr(type(function), "__call__", None))  # noqa: B004 - looked at, not asked for
-    )
 
 
 class _CallStyle(NamedTuple):
@@ -98,54 +89,61 @@ class Retriever:
     """A retriever's function, its signature and how to call it."""
 
     function: Callable[..., Any]
-    batch_size: int | None
-    """How many queries one call takes at most; None: one query, given as text rather than as a list."""
     signature: inspect.Signature | None
     """None: unreadable, so the function is called with (query, k)."""
     is_async: bool
     """Whether a call has to be awaited, as far as can be known without calling."""
+    batch_size: int | None = None
+    """How many queries one call takes at most; None: one query, given as text rather than as a list."""
     depth_advice: str | None = None
     """Where the depth is set of a framework's object that cannot be handed one, a sentence; None: it is handed over."""
     _styles: dict[tuple[str, ...], _CallStyle | str] = field(default_factory=dict, compare=False, repr=False)
     """Names of a query's params → how to call with them, or why that is impossible."""
 
     @classmethod
-    def of(cls, retriever: object, *, prefer_async: bool = False) -> Retriever:
+    def of(cls, retriever: Any, *, prefer_async: bool = False) -> Retriever:
         """Find out how to call what the user gave as the retriever. Raises RetrievalError for what is none.
 
         A framework's object may have a sync and an async method: `prefer_async` takes the async one. What can be
         called is called, whatever methods it has.
         """
-        if isinstance(retriever, Batched):
-            function = retriever.function
-            return cls(function, retriever.size, signature_of(function), is_async(retriever))
-        if inspect.isclass(retriever):
-            raise RetrievalError(f"The retriever is {describe(retriever)}, a class. {_RETRIEVERS}")
-        if callable(retriever):
-            return cls(retriever, None, signature_of(retriever), is_async(retriever))
-        method = find_method(retriever, prefer_async=prefer_async)
-        if method is None:
-            raise RetrievalError(f"The retriever is {describe(retriever)}.{hint(retriever)} {_RETRIEVERS}")
-        function, signature, needs_await = method
-        found = cls(function, None, signature, needs_await)
-        style = found._style_for({})
-        takes_depth = style.positional == 2 or style.depth_name is not None
-        return found if takes_depth else replace(found, depth_advice=depth_advice(retriever))
+        if callable(retriever) and not inspect.isclass(retriever):
+            function, size = retriever, None
+            if isinstance(retriever, Batched):
+                function, size = retriever.function, retriever.size
+            call = getattr(type(function), "__call__", None)  # noqa: B004 - looked at, not asked for
+            is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
+            return cls(function, _signature_of(function), is_async, size)
+        for names in _METHODS:
+            sync, later = (_method(retriever, name) for name in names)
+            if sync and value_of(value_of(retriever, "_aget_relevant_documents"), "__module__") == _LANGCHAIN:
+                later = None  # LangChain's own, which calls the sync one in a thread, and without params
+            method = (later or sync) if prefer_async else (sync or later)
+            if method is None or inspect.isclass(retriever):
+                continue
+            signature = _signature_of(method)
+            if names[0] == "run" and signature is not None:
+                signature = _by_keyword(retriever, signature)
+            found = cls(method, signature, method is later)
+            style = found._style_for({})
+            if style.positional == 2 or style.depth_name is not None:
+                return found
+            where = f"Its retriever, {type_name(retriever)}, has a depth of its own"
+            return replace(found, depth_advice=f"{where}: set it where the retriever is made.")
+        raise RetrievalError(f"The retriever is {describe(retriever)}.{_hint(retriever)} {_RETRIEVERS}")
 
     def call_for(self, queries: Sequence[Query], depth: int, repeat: int) -> Call | str:
         """Return the call for one query, or for a batch with equal params; a sentence where they cannot be asked."""
-        first = queries[0]
-        is_batch = self.batch_size is not None
-        text: object = [query.text for query in queries] if is_batch else first.text
-        if text is None or (isinstance(text, list) and None in text):
+        is_batch, params = self.batch_size is not None, queries[0].params
+        if any(query.text is None for query in queries):
             return "there is no text to ask with. A golden set without texts can only be scored with a Run in place of the retriever."
-        params = first.params
         names = tuple(params)
         style = self._styles.get(names)
         if style is None:
             style = self._styles[names] = self._checked_style(params)
         if isinstance(style, str):
             return style
+        text = [query.text for query in queries] if is_batch else queries[0].text
         # Copied, because a retriever may change what it is given, and be asked again.
         args, kwargs = style.arguments(text, depth, copy.deepcopy(dict(params)) if params else {})
         ids = tuple([query.id for query in queries])
@@ -159,9 +157,8 @@ class Retriever:
             try:
                 self.signature.bind(*args, **kwargs)
             except TypeError as error:
-                parameters = ", ".join(map(_bare_parameter, self.signature.parameters.values()))
-                name = _name(self.function)
-                return f"the retriever {name}({parameters}) cannot be called: {error}. {_HOW_CALLED}."
+                name = printable(str(getattr(self.function, "__name__", type_name(self.function))))
+                return f"the retriever {name} cannot be called: {error}. {_HOW_CALLED}."
         return style
 
     def _style_for(self, params: Mapping[str, Any]) -> _CallStyle:
@@ -170,7 +167,7 @@ class Retriever:
             return _CallStyle(2)
         parameters = list(self.signature.parameters.values())
         if isinstance(self.function, functools.partial):
-            given = set(self.function.keywords) - set(DEPTH_NAMES)
+            given = set(self.function.keywords) - set(_DEPTH_NAMES)
             parameters = [parameter for parameter in parameters if parameter.name not in given]
         named = [parameter for parameter in parameters if parameter.kind not in _VARIABLE]
         positional = [parameter for parameter in named if parameter.kind in _POSITIONAL]
@@ -183,7 +180,7 @@ class Retriever:
         if second is not None and second.default is second.empty and second.name not in params:
             return _CallStyle(2)  # (query, depth)
         for parameter in named[1 if by_keyword or positional else 0 :]:
-            if parameter.name in DEPTH_NAMES and parameter.name not in params:
+            if parameter.name in _DEPTH_NAMES and parameter.name not in params:
                 if parameter.kind is not inspect.Parameter.POSITIONAL_ONLY:
                     return _CallStyle(first, text_name, parameter.name)  # (query, k=10), (query, *, k)
                 if parameter is second:
@@ -191,12 +188,52 @@ class Retriever:
         return _CallStyle(2 if has_args and second is None else first, text_name)  # (query, *args), (query)
 
 
-def _bare_parameter(parameter: inspect.Parameter) -> str:
-    """Return a parameter without annotation and default, which may be long or raise when shown."""
-    return str(parameter.replace(annotation=parameter.empty, default=parameter.empty))
+def _signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
+    """Return a function's signature; None where it cannot be read."""
+    try:
+        return inspect.signature(function)
+    except Exception:  # noqa: BLE001 - a builtin, or a __signature__ that raises whatever it likes
+        return None
 
 
-def _name(function: object) -> str:
-    """Return what a function is called in messages."""
-    name = getattr(function, "__qualname__", None)
-    return printable(name) if isinstance(name, str) else type_name(function)
+def _method(value: object, name: str) -> Callable[..., Any] | None:
+    """Return a method by name; None where there is none, or it cannot be had."""
+    found = value_of(value, name)
+    return found if callable(found) else None
+
+
+def _by_keyword(retriever: object, signature: inspect.Signature) -> inspect.Signature:
+    """Return the signature of a component's `run`, all of which goes by keyword, the query's text first.
+
+    Raises RetrievalError where there is no parameter for the text.
+    """
+    kinds = inspect.Parameter
+    taken = [
+        of for of in signature.parameters.values() if of.kind is not of.VAR_POSITIONAL and of.name != "query"
+    ]
+    if "query" not in signature.parameters and all(of.kind is not of.VAR_KEYWORD for of in taken):
+        how = "Give a function of (query, k) that calls it and returns the documents."
+        raise RetrievalError(f"The retriever is {describe(retriever)}. Its run takes no `query`. {how}")
+    taken = [of if of.kind is of.VAR_KEYWORD else of.replace(kind=of.KEYWORD_ONLY) for of in taken]
+    return inspect.Signature([kinds("query", kinds.KEYWORD_ONLY), *taken])
+
+
+def _hint(value: Any) -> str:
+    """Return advice on an object that is no retriever: what to give in its place; empty where nothing is known."""
+    if inspect.isclass(value):
+        return " It is a class: give an object of it."
+    if inspect.iscoroutine(value) or inspect.isasyncgen(value):
+        if inspect.iscoroutine(value):
+            value.close()
+        return (
+            " It was never awaited. A fixture that is async needs a plugin: with pytest-asyncio @pytest_asyncio.fixture, or "
+            "its setting asyncio_mode = auto."
+        )
+    return " It has as_retriever(): give what that returns." if _method(value, "as_retriever") else ""
+
+
+def _judged_passages(query: Query) -> JudgedPassages | None:
+    """Return the passages and documents that a query judges; None where it judges no passage."""
+    if not query.passages:
+        return None
+    return JudgedPassages(query.passages, frozenset((*query.documents, *query.forbidden)))

@@ -3,7 +3,7 @@
 # ruff: noqa: A002, ARG001, ARG002 - retrievers take what they are given
 from __future__ import annotations
 
-from tests.retrievers.shapes import Document
+from tests.retrievers.shapes import Document, documents
 
 
 def told(**given):
@@ -69,10 +69,10 @@ class Haystack:
 
     def run(self, filters=None, query="", top_k=None, scale_score=None):
         given = {"query": query, "top_k": top_k, **({"filters": filters} if filters else {})}
-        return {"documents": told(**given), "more": 1}
+        return {"documents": documents(*told(**given)), "more": 1}
 
     async def run_async(self, filters=None, query="", top_k=None):
-        return {"documents": ["async", f"top_k={top_k}"]}
+        return {"documents": documents("async", f"top_k={top_k}")}
 
 
 class Async:

@@ -166,10 +166,9 @@ def test_whatever_can_be_called_is_called_with_text_and_depth(kind):
             for value in (None, 5, ["a"], object(), Document(answer=len))
         ),
         (Document(as_retriever=list), "It has as_retriever(): give what that returns."),
-        (Document(search=list), "It has a method search: give a function that calls it"),
-        ("runs/best.trec", "Of a stored run give Run.load(path)."),
+        ("runs/best.trec", "Give a callable of (query, k)"),
         (Document(invoke=5), "Give a callable of (query, k)"),
-        (Engine, "a class. Give a callable"),
+        (Engine, "It is a class: give an object of it."),
     ],
 )
 def test_what_is_no_retriever_is_refused(retriever, words):
