@@ -2,9 +2,9 @@
 
 Read every version of a baseline that was committed, renames followed, and score
 all of them under today's golden set, so that old ones compare with new ones.
-Prints each metric's course, a row for each version that changed anything, the
-commits that lowered a mean, and how far it is from its best. Nothing is checked
-out, and no search is asked. Of a merged branch, the merge counts as one commit.
+Prints each metric's course, a row for each version with the means that it
+lowered, and how far each is from its best. Nothing is checked out, and no search
+is asked. Of a merged branch, the merge counts as one commit.
 
 examples:
   pytest-irmetrics history
@@ -19,7 +19,7 @@ import os
 import sys
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.history import add_versions
+from pytest_irmetrics.analysis.history import history_of
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.git import Repository
 from pytest_irmetrics.base.wording import listed, quote
@@ -28,15 +28,13 @@ from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.gates import usual_metric
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.reports.history import history_lines
-from pytest_irmetrics.reports.history_report import TestHistory, history_json
+from pytest_irmetrics.reports.blocks import Text
+from pytest_irmetrics.reports.history import TestHistory, blocks, history_json, render
 from pytest_irmetrics.run.baseline import read_baseline
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
-
-    from pytest_irmetrics.run import Run
 
 ARGUMENTS = (
     shared.METRICS,
@@ -44,17 +42,14 @@ ARGUMENTS = (
     shared.METRIC,
     argument("tests", nargs="*", metavar="TEST", help="a test's id or a part of it, or the path of its baseline; without any, all baselines from here on down"),
     argument("--since", metavar="REV", help="also say what has been lost since this tag, branch or commit"),
-    argument("--limit", type=int, default=20, metavar="N", help="how many versions to show of those that changed anything; 0: all versions (default: 20)"),
-    argument("--json", action="store_true", help="print all of it as JSON"),
-    argument("--html", metavar="PATH", help="also write it with a plot, as one HTML file; needs Jinja2"),
+    argument("--limit", type=int, default=20, metavar="N", help="how many versions to show, the newest; 0: all (default: 20)"),
+    argument("--json", alone=True, action="store_true", help="print all of it as JSON"),
+    argument("--html", alone=True, metavar="PATH", help="write it with a plot for each metric, as one HTML file; needs Jinja2"),
 )  # fmt: skip
-_MAX_NAMED = 5
-"""Tests that a message names."""
 
 
 def run(options: argparse.Namespace) -> int:
     """Read the history of each test's baseline and print it."""
-    html = options.html
     histories, status = [], shared.OK
     for baseline in _choose(options.tests, options.baseline_dir):
         try:
@@ -63,18 +58,16 @@ def run(options: argparse.Namespace) -> int:
             status = shared.FAILED
             for line in str(error).splitlines():
                 shared.print_escaped(line, sys.stderr)
-    if html is not None:
-        inputs.write_file(html, _page(histories).encode("utf-8"))
-    if options.json:
+    if options.html is not None:
+        try:
+            inputs.write_file(options.html, render(histories).encode("utf-8"))
+        except ImportError as error:
+            raise shared.CommandError(f"--html: {error}") from None
+        shared.print_about(options.html, f"{options.html}: written")
+    elif options.json:
         shared.print_line(shared.harmless_json(history_json(histories)))
-    elif html != shared.STANDARD:
-        for number, history in enumerate(histories):
-            if number:
-                shared.print_line("")
-            for line in history_lines(history, shared.stdout_screen(), options.limit):
-                shared.print_line(line)
-    if html not in (None, shared.STANDARD):
-        shared.print_about(shared.STANDARD if options.json else html, f"{html}: written")
+    else:
+        shared.print_blocks(block for one in histories for block in (Text(""), *blocks(one, options.limit)))
     return status
 
 
@@ -89,14 +82,13 @@ def _choose(wanted: Sequence[str], directory: str) -> list[inputs.Baseline]:
     chosen = [] if wanted else found
     for text in wanted:
         part = text.removeprefix("./")
-        matching = [one for one in found if text == one.test]
-        matching = matching or [
+        matching = [one for one in found if text == one.test] or [
             one for one in found if part in one.test or part in shared.shown_path(one.path)
         ]
         if not matching:
             raise shared.CommandError(
                 f"No baseline from here on down is of a test {quote(text, 200)}. There are baselines of "
-                f"{listed([one.test for one in found], _MAX_NAMED)}."
+                f"{listed([one.test for one in found], 5)}."
             )
         chosen += [one for one in matching if one not in chosen]
     return chosen
@@ -104,55 +96,31 @@ def _choose(wanted: Sequence[str], directory: str) -> list[inputs.Baseline]:
 
 def _test_history(baseline: inputs.Baseline, options: argparse.Namespace) -> TestHistory:
     """Return the history of one test's baseline, scored under today's golden set. Raises IRMetricsError."""
-    path = shared.shown_path(baseline.path)
-    now = read_baseline(baseline.path)
-    notes: list[str] = []
-    golden, judged_by = _golden_set(baseline, now, options.metric)
-    thresholds = [threshold.metric for threshold in golden.thresholds if threshold.tag is None]
-    wanted = inputs.scorable_metrics(options.metrics or [*inputs.USUAL_METRICS, *thresholds], golden)
+    now, file = read_baseline(baseline.path), baseline.golden_file()
+    judged_by = "the judgments of the newest version"  # where the file is gone
+    if file is None or not os.path.lexists(file):
+        golden = golden_set_as_stored(now, judged_by)
+    else:
+        shown = shared.shown_path(file)
+        golden = GoldenSet.load(file, custom_metrics=options.metric, shown=shown)
+        judged_by = f"{shown} as it is today"
+    named = options.metrics or [one.metric for one in golden.thresholds if one.tag is None]
+    wanted = inputs.scorable_metrics(options.metrics or [*inputs.USUAL_METRICS, *named], golden)
     beyond = inputs.metrics_beyond(wanted, now.depth)
-    if beyond:
-        notes.append(f"Left out, as the baseline holds {now.depth} results a query: {listed(beyond)}.")
     metrics = [metric for metric in wanted if metric not in beyond]
+    path = shared.shown_path(baseline.path)
     if not metrics:
         raise shared.CommandError(f"{path}: is too shallow for {listed(beyond)}. Name other --metrics.")
+    notes = []
+    if beyond:
+        notes.append(f"Left out, as the baseline holds {now.depth} results a query: {listed(beyond)}.")
     repository = Repository(baseline.path.parent)
     if repository.is_shallow:
         notes.append(
             "This clone is shallow: what was committed before is not in it. `git fetch --unshallow` fetches it."
         )
-    # The usual metric of those asked for, of those with a threshold, or of all leads the table.
-    named = [metric for metric in options.metrics or thresholds if metric in metrics]
-    leading = usual_metric(named) or usual_metric(metrics) or metrics[0]
+    # The usual metric of those asked for or with a threshold, or of all, leads.
+    leading = usual_metric(one for one in named if one in metrics) or usual_metric(metrics) or metrics[0]
     place = repository.path_of(baseline.path.absolute())
-    history = TestHistory(
-        test=baseline.test,
-        path=path,
-        golden_set=judged_by,
-        metrics=[metric.name for metric in metrics],
-        leading=leading.name,
-        depth=now.depth,
-        notes=notes,
-    )
-    add_versions(history, repository, place, now, golden, metrics, since=options.since)
-    return history
-
-
-def _golden_set(baseline: inputs.Baseline, now: Run, custom_metrics: Sequence[str]) -> tuple[GoldenSet, str]:
-    """Return the golden set to score by, with how to call it: the file as it is today, else the judgments stored last."""
-    file = baseline.golden_file()
-    if file is None or not os.path.lexists(file):
-        as_stored = "the judgments of the newest version"
-        return golden_set_as_stored(now, as_stored), as_stored
-    shown = shared.shown_path(file)
-    return GoldenSet.load(file, custom_metrics=custom_metrics, shown=shown), f"{shown} as it is today"
-
-
-def _page(histories: Sequence[TestHistory]) -> str:
-    """Return the HTML page. Raises CommandError where Jinja2 is missing."""
-    from pytest_irmetrics.reports.history import render  # noqa: PLC0415
-
-    try:
-        return render(histories)
-    except ImportError as error:
-        raise shared.CommandError(f"--html: {error}") from None
+    points, since = history_of(repository, place, now, golden, metrics, options.since)
+    return TestHistory(baseline.test, path, judged_by, leading.name, points, since, notes)

@@ -1,124 +1,214 @@
-"""The history of tests' baselines as blocks, for a terminal, and as an HTML page with a plot for each metric."""
+"""The history of tests' baselines: its records, and these as blocks, as JSON, and as an HTML page with a plot for each metric."""
 
 from __future__ import annotations
 
+import json
+from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
+from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.reports import plots
-from pytest_irmetrics.reports.blocks import Level, Table, Text
+from pytest_irmetrics.reports.blocks import Table, Text
 from pytest_irmetrics.reports.html_page import Trusted, content_policy, read_resource, templates
-from pytest_irmetrics.reports.text import lines
 
 if TYPE_CHECKING:
     from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.reports.blocks import Block, Column
-    from pytest_irmetrics.reports.history_report import (
-        HistoryPoint,
-        MetricHistory,
-        PinnedCommit,
-        TestHistory,
-    )
 
 _SIGNS = "▁▂▃▄▅▆▇█"
 _LINE = 40
 """Signs of a metric's line; of more versions, each sign stands for several, and shows the last of them."""
-_COSTLIEST = 10
-"""How many of the versions that lowered a mean are named."""
-_NAMED = 5
-"""How many queries are named."""
 _WIDTH, _HEIGHT, _MARGIN = 720, 140, 14
 """Of a plot, and what is free around its line."""
 
 
-def history_lines(history: TestHistory, screen: Screen, limit: int) -> Iterator[str]:
-    """Yield the history of one test for a terminal; `limit` is how many versions the table shows, 0 for all."""
-    yield screen.cut(history.test)
-    inner = screen._replace(width=screen.width - 2)
-    for line in lines(blocks(history, limit), inner, Level.NORMAL):
-        yield line.indented().text
+# Records, which JSON has under the same names -----------------------------------------------------------------------
 
 
-def render(histories: Sequence[TestHistory]) -> str:
-    """Return the page. Raises ImportError saying what to install where Jinja2 is missing."""
-    style = read_resource("report.css")
-    lead = _standing(histories[0]) if len(histories) == 1 else ""
-    text: str = (
-        templates()
-        .get_template("history.html.jinja")
-        .render(
-            lead=lead,
-            tests=[
-                {
-                    "name": history.test,
-                    "below": history.leading_metric.from_best < -TOLERANCE,
-                    "blocks": [block for block in blocks(history, 0) if block != Text(lead)],
-                    "courses": [_course(one, history.points) for one in history.summary],
-                }
-                for history in histories
-            ],
-            plots=plots,
-            style=Trusted(style),
-            policy=content_policy(style),
-            width=_WIDTH,
-            height=_HEIGHT,
+@dataclass(slots=True)
+class HistoryPoint:
+    """One version of a baseline, scored under today's golden set and compared with the version before it."""
+
+    commit: str
+    """Its id; empty for a version that is not committed."""
+    time: int
+    """When it was committed, in seconds since 1970."""
+    subject: str
+    path: str
+    """The file's path in that commit, from the repository's top folder."""
+    problem: str = ""
+    """Why it could not be scored; all that follows is then empty."""
+    query_count: int = 0
+    """How many queries it holds."""
+    means: dict[str, float | None] = field(default_factory=dict)
+    """Metric → mean over those of today's queries that it holds in today's words."""
+    changes: dict[str, float] = field(default_factory=dict)
+    """Metric → change from the version before, over those of them that both hold."""
+    as_judged_before: dict[str, float] = field(default_factory=dict)
+    """`changes` under the judgments stored with the version before, where this one changed any."""
+    lowered: dict[str, float] = field(default_factory=dict)
+    """Metric → change, of the means that fell by more than differs from run to run, by either judgments."""
+    until_today: dict[str, float] = field(default_factory=dict)
+    """Metric → change from this version to today's, over those of today's queries that both hold."""
+    added: list[str] = field(default_factory=list)
+    dropped: list[str] = field(default_factory=list)
+    """Ids of the queries that the version before held, and this one does not."""
+    reworded: list[str] = field(default_factory=list)
+    relabelled: list[str] = field(default_factory=list)
+    """Ids of the queries whose stored judgments differ from those of the version before."""
+
+    @property
+    def date(self) -> str:
+        """The day of the commit; ``now`` for what is not committed."""
+        return datetime.fromtimestamp(self.time, UTC).date().isoformat() if self.commit else "now"
+
+    @property
+    def short(self) -> str:
+        """The first ten characters of the commit's id, as Git abbreviates it."""
+        return self.commit[:10]
+
+
+@dataclass(slots=True)
+class TestHistory:
+    """All committed baselines of one test."""
+
+    __test__ = False  # no class of tests, whatever pytest makes of its name
+
+    test: str
+    """``tests/test_search.py::test_search_quality[faq]``."""
+    path: str
+    """The baseline's path, as messages show it."""
+    golden_set: str
+    """What the versions are judged by: a golden set's path, or that it is the judgments stored last."""
+    leading: str
+    """The metric that the table of versions shows."""
+    points: Sequence[HistoryPoint]
+    """Oldest first; the last is today's."""
+    since: HistoryPoint | None
+    """What today's changed against that of a pinned commit, which it names."""
+    notes: Sequence[str]
+
+
+def history_json(histories: Sequence[TestHistory]) -> str:
+    """Return the histories as JSON, in ASCII."""
+    tests = [asdict(history) for history in histories]
+    return json.dumps({"format": "pytest-irmetrics history", "version": 1, "tests": tests}, indent=1)
+
+
+# Blocks -----------------------------------------------------------------------------------------------------------
+
+
+class _Course(NamedTuple):
+    """One metric over all versions."""
+
+    metric: str
+    line: Sequence[float | None]
+    """The mean of each version, oldest first; None where it could not be scored."""
+    best: HistoryPoint
+    """The version that today's is furthest below, over the queries that both hold; today's if it is below none."""
+
+    @property
+    def from_best(self) -> float:
+        """Today's mean − that of the best version, over the queries that both hold."""
+        return self.best.until_today.get(self.metric, 0.0)
+
+    @property
+    def first(self) -> float | None:
+        """The mean of the first version that could be scored."""
+        return next((value for value in self.line if value is not None), None)
+
+
+def _courses(history: TestHistory) -> list[_Course]:
+    """Return the course of each metric."""
+    newest_first = history.points[::-1]
+    return [
+        _Course(
+            name,
+            [point.means.get(name) for point in history.points],
+            min(newest_first, key=lambda point: round(point.until_today.get(name, 0.0), 9)),
         )
-    )
-    return text
+        for name in newest_first[0].means
+    ]
 
 
 def blocks(history: TestHistory, limit: int) -> Iterator[Block]:
-    """Yield what is said of one test's history: each metric, the versions, those that lowered a mean, a pinned commit."""
-    points = history.points
-    span = f", {_date(points[0])} to {_date(points[-1])}" if len(points) > 1 else ""
+    """Yield what is said of one test's history: each metric, the newest versions, a pinned commit; of 0 versions: of all."""
+    points, leading = history.points, history.leading
+    courses = _courses(history)
+    yield Text(history.test, "strong")
+    span = f", {points[0].date} to {points[-1].date}" if len(points) > 1 else ""
     counted = plural(len(points), "version")
     yield Text(f"{counted} of its baseline{span}, all scored under {history.golden_set}.")
     yield Text("")
-    columns: list[Column[MetricHistory]] = [
+    by_metric: list[Column[_Course]] = [
         ("metric", "<", lambda one: one.metric),
         ("first", ">", lambda one: score_text(one.first)),
-        ("best", ">", lambda one: score_text(one.best)),
-        ("today", ">", lambda one: score_text(one.now, one.best)),
+        ("best", ">", lambda one: score_text(one.best.means.get(one.metric))),
+        ("today", ">", lambda one: score_text(one.line[-1], one.best.means.get(one.metric))),
         ("from best", ">", lambda one: signed_text(one.from_best)),
         ("oldest to newest", "<", lambda one: sparkline(one.line)),
     ]
-    yield Table.of(history.summary, columns)
-    if standing := _standing(history):
-        yield Text(standing)
+    yield Table.of(courses, by_metric)
+    best = next(one for one in courses if one.metric == leading).best
+    if best is not points[-1]:
+        yield Text(
+            f"{leading} was best in {best.short} ({best.date}, {best.subject}): over the queries that both hold, today is "
+            f"{signed_text(best.until_today[leading])} from there."
+        )
     yield from (Text(f"note: {note}", "warn") for note in history.notes)
     yield Text("")
-    yield from _versions(history, limit)
-    yield from _lowered(history)
+    by_version: list[Column[HistoryPoint]] = [
+        ("date", "<", lambda one: one.date),
+        ("commit", "<", lambda one: one.short),
+        ("queries", ">", lambda one: "" if one.problem else str(one.query_count)),
+        (leading, ">", lambda one: "" if one.problem else score_text(one.means.get(leading))),
+        ("change", ">", lambda one: signed_text(one.changes[leading]) if leading in one.changes else ""),
+        ("", "<", lambda one: "lowered" if one.lowered else ""),
+        ("subject", "<", lambda one: one.subject),
+    ]
+    shown = points[-limit:][::-1]
+    yield Table.of(shown, by_version, bad=[n for n, one in enumerate(shown) if one.lowered], whole=(0, 1))
+    if len(shown) < len(points):
+        yield Text(f"{plural(len(points) - len(shown), 'more version')} (--limit 0 shows all)")
+    for point in shown:
+        yield from (Text(f"{point.short or 'now'}: {text}") for text in _besides(point, leading))
+    lowered = [point.lowered[leading] for point in points if leading in point.lowered]
+    if lowered:
+        counted = plural(len(lowered), "version")
+        yield Text(f"{counted} lowered {leading}, by {score_text(-sum(lowered))} together.")
     if history.since is not None:
-        yield from _since(history.since, history.leading)
+        pin = history.since
+        yield Text("")
+        yield Text(
+            f"Since {pin.subject} ({pin.date}, {pin.short}), over the queries that both hold: {_moved(pin.changes)}."
+        )
+        yield from (Text(text, indent=1) for text in _besides(pin, leading))
 
 
-def _standing(history: TestHistory) -> str:
-    """Say how far today's leading mean is from its best; empty where it cannot be computed."""
-    leading = history.leading_metric
-    best = next((point for point in history.points if point.commit == leading.best_commit), None)
-    if leading.now is None:
-        return ""
-    if best is None or leading.from_best >= -TOLERANCE:
-        return f"{leading.metric} is at its best."
-    return (
-        f"{leading.metric} was best in {_short(best)} ({_date(best)}, {best.subject}): over the queries that both hold, "
-        f"today is {signed_text(leading.from_best)} from there."
-    )
+def _moved(changes: dict[str, float]) -> str:
+    """Return changes of means: `mrr −0.0100, ndcg@10 +0.0200`."""
+    return ", ".join(f"{name} {signed_text(change)}" for name, change in changes.items())
 
 
-def _date(point: HistoryPoint | PinnedCommit) -> str:
-    """Return the day of a commit; ``now`` for what is not committed."""
-    return datetime.fromtimestamp(point.time, UTC).date().isoformat() if point.commit else "now"
-
-
-def _short(point: HistoryPoint | PinnedCommit) -> str:
-    """Return the first ten characters of a commit's id, as Git abbreviates it."""
-    return point.commit[:10]
+def _besides(point: HistoryPoint, metric: str) -> Iterator[str]:
+    """Say what a version changed besides the means."""
+    if point.problem:
+        yield f"not scored: {point.problem}"
+    if point.lowered and metric not in point.lowered:
+        yield f"lowered {_moved(point.lowered)}"
+    before = point.as_judged_before.get(metric)
+    as_before = "" if before is None else f", by the judgments before {metric} {signed_text(before)}"
+    for queries, what in (
+        (point.added, "added"),
+        (point.dropped, "dropped"),
+        (point.reworded, "reworded"),
+        (point.relabelled, f"judged otherwise{as_before}"),
+    ):
+        if queries:
+            yield f"{plural(len(queries), 'query', 'queries')} {what}: {listed(queries, 5)}"
 
 
 def sparkline(values: Sequence[float | None], width: int = _LINE) -> str:
@@ -133,115 +223,51 @@ def sparkline(values: Sequence[float | None], width: int = _LINE) -> str:
     )
 
 
-def _versions(history: TestHistory, limit: int) -> Iterator[Block]:
-    """Yield a row for each version, newest first; without a limit all, else only those that changed anything."""
-    points, metric = history.points[::-1], history.leading
-    telling = [point for point in points if point is points[-1] or point.says_anything]
-    shown = telling[:limit] if limit else points
-    columns: list[Column[HistoryPoint]] = [
-        ("date", "<", _date),
-        ("commit", "<", _short),
-        ("queries", ">", lambda one: "" if one.problem else str(one.query_count)),
-        (metric, ">", lambda one: "" if one.problem else score_text(one.means.get(metric))),
-        (
-            "change",
-            ">",
-            lambda one: "" if one.changes.get(metric) is None else signed_text(one.changes[metric]),
-        ),
-        ("subject", "<", lambda one: one.subject),
+# HTML -------------------------------------------------------------------------------------------------------------
+
+
+def render(histories: Sequence[TestHistory]) -> str:
+    """Return the page. Raises ImportError saying what to install where Jinja2 is missing."""
+    style = read_resource("report.css")
+    tests = [
+        {
+            "name": one.test,
+            "blocks": list(blocks(one, 0))[1:],
+            "plots": [_plot(course, one.points) for course in _courses(one)],
+        }
+        for one in histories
     ]
-    bad = [place for place, point in enumerate(shown) if metric in point.lowered]
-    yield Table.of(shown, columns, bad=bad, whole=(0, 1))
-    if limit and len(shown) < len(points):
-        yield Text(f"{plural(len(points) - len(shown), 'more version')} (--limit 0 shows all)")
-    for point in shown:
-        yield from (Text(f"{_short(point) or 'now'}: {text}") for text in _besides(point, metric))
+    text: str = (
+        templates()
+        .get_template("history.html.jinja")
+        .render(
+            tests=tests,
+            plots=plots,
+            style=Trusted(style),
+            policy=content_policy(style),
+            width=_WIDTH,
+            height=_HEIGHT,
+        )
+    )
+    return text
 
 
-def _besides(point: HistoryPoint, metric: str) -> Iterator[str]:
-    """Say what a version changed besides the means."""
-    if point.problem:
-        yield f"not scored: {point.problem}"
-    if point.renamed_from:
-        yield f"renamed from {point.renamed_from}"
-    before = point.as_judged_before.get(metric)
-    as_before = "" if before is None else f", by the judgments before {metric} {signed_text(before)}"
-    for queries, what in (
-        (point.added, "added"),
-        (point.dropped, f"dropped{_had(point, metric)}"),
-        (point.reworded, "reworded"),
-        (point.relabelled, f"judged otherwise{as_before}"),
-    ):
-        if queries:
-            yield f"{plural(len(queries), 'query', 'queries')} {what}: {listed(queries, _NAMED)}"
-
-
-def _had(dropping: HistoryPoint, metric: str) -> str:
-    """Say which mean the queries had that were dropped."""
-    mean = dropping.dropped_means.get(metric)
-    return "" if mean is None else f", which had {metric} {score_text(mean)}"
-
-
-def _lowered(history: TestHistory) -> Iterator[Block]:
-    """Name the versions that lowered a mean by more than differs from run to run, those that cost most first."""
-    metric = history.leading
-    lowering = [(point, *point.costliest(metric)) for point in history.points if point.lowered]
-    if not lowering:
-        return
-    fell = [change for _, name, change in lowering if name == metric]
-    rose = [change for point in history.points if (change := point.changes.get(metric) or 0.0) > TOLERANCE]
-    text = f"{plural(len(lowering), 'version')} lowered a mean."
-    if fell:
-        raised = f"{len(rose)} raised it, by {score_text(sum(rose))}" if rose else "none raised it"
-        text += f" {metric}: {len(fell)} lowered it, by {score_text(-sum(fell))} together; {raised}."
-    yield Text("")
-    yield Text(text)
-    order = sorted(lowering, key=lambda one: (one[1] != metric, one[2]))[:_COSTLIEST]
-    rows = [
-        [_date(point), _short(point), name, signed_text(change), point.subject]
-        for point, name, change in order
-    ]
-    yield Table(["date", "commit", "metric", "change", "subject"], rows, "<<<><", whole=(0, 1, 2))
-    if len(lowering) > len(order):
-        yield Text(f"and {len(lowering) - len(order)} more")
-
-
-def _since(since: PinnedCommit, leading: str) -> Iterator[Block]:
-    """Say how far today's means are from those of a pinned commit, and which queries pay."""
-    lead = f"Since {since.revision} ({_date(since)}, {_short(since)})"
-    yield Text("")
-    if since.problem:
-        yield Text(f"{lead}: {since.problem}.")
-        return
-    moved = ", ".join(f"{name} {signed_text(delta)}" for name, delta in since.deltas.items())
-    yield Text(f"{lead}, over the {plural(since.n, 'query', 'queries')} that both hold: {moved}.")
-    if since.interval is not None:
-        yield Text(f"{leading}: 95 % interval {interval_ends_text(since.interval)}.")
-    if since.as_judged_there is not None:
-        judged = signed_text(since.as_judged_there)
-        yield Text(f"By the judgments that were stored there: {leading} {judged}.")
-    if since.worse:
-        yield Text(f"Worse by {leading}, those that cost most first: {listed(since.worse, 2 * _NAMED)}.")
-
-
-def _course(one: MetricHistory, points: Sequence[HistoryPoint]) -> dict[str, Any]:
+def _plot(course: _Course, points: Sequence[HistoryPoint]) -> dict[str, Any]:
     """Return one metric's plot: its line, broken where a version could not be scored, and where it fell or was best."""
-    known = [value for value in one.line if value is not None]
+    known = [value for value in course.line if value is not None]
     low, high = min(known, default=0.0), max(known, default=1.0)
     span = high - low if high - low > TOLERANCE else 1.0
     step = (_WIDTH - 2 * _MARGIN) / max(len(points) - 1, 1)
     path, dots, pen = "", [], "M"
-    for place, (value, point) in enumerate(zip(one.line, points, strict=True)):
+    for place, (value, point) in enumerate(zip(course.line, points, strict=True)):
         if value is None:
             pen = "M"
             continue
         x, y = _MARGIN + place * step, _HEIGHT - _MARGIN - (value - low) / span * (_HEIGHT - 2 * _MARGIN)
         path, pen = f"{path}{pen}{x:.1f} {y:.1f}", "L"
-        fell = point.lowered.get(one.metric)
-        moved = "" if fell is None else f" ({signed_text(fell)})"
-        title = f"{_date(point)} {_short(point)} {point.subject}: {score_text(value)}{moved}"
-        best = one.best_commit and point.commit == one.best_commit
-        kind = "best" if best else "dot" if fell is None else "fell"
+        fell = course.metric in point.lowered
+        kind = "best" if point is course.best else "fell" if fell else "dot"
+        title = f"{point.date} {point.short} {point.subject}: {score_text(value)}"
         dots.append({"x": f"{x:.1f}", "y": f"{y:.1f}", "title": title, "kind": kind})
-    ends = f"{one.metric}: lowest {score_text(low)}, highest {score_text(high)}, today {score_text(one.now)}"
-    return {"label": ends, "path": path, "dots": dots}
+    label = f"{course.metric}: lowest {score_text(low)}, highest {score_text(high)}, today {score_text(course.line[-1])}"
+    return {"label": label, "path": path, "dots": dots}
