@@ -276,7 +276,7 @@ def irmetrics(
     from pytest_irmetrics.plugin.item import GatedItem, UserFixtures  # noqa: PLC0415 - as above
 
     fixtures = UserFixtures(retriever, ir_doc_id, ir_doc_title, ir_corpus, ir_executor)
-    fixture = IRMetrics(GatedItem(request, _session(request.config), fixtures))
+    fixture = IRMetrics(GatedItem(request.node, _session(request.config), fixtures))
     request.node.stash[_irmetrics_key] = fixture
     yield fixture
     del request.node.stash[_irmetrics_key]  # a rerun makes its own

@@ -29,9 +29,11 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.plugin.item import GatedItem
     from pytest_irmetrics.plugin.session import GatingSession
+
+
+_NO_QUERY = "holds no query, so there is nothing to compare with."
 
 
 class StoredRun(NamedTuple):
@@ -42,7 +44,7 @@ class StoredRun(NamedTuple):
     """What messages call it."""
 
 
-def read_stored_run(item: GatedItem, golden: GoldenSet, against: Any) -> StoredRun | None:
+def read_stored_run(item: GatedItem, against: Any) -> StoredRun | None:
     """Read the stored run that a test item is compared with; None where it is compared with none.
 
     `against` is what `check` was given: also None is returned for a retriever that can be compared with.
@@ -66,9 +68,9 @@ def read_stored_run(item: GatedItem, golden: GoldenSet, against: Any) -> StoredR
             ) from None
         return None
     what = f"{file}:1: this run" if file else "The run given as `against`"
-    _require_queries(run, what, "Give one that answers the queries of this golden set.")
+    _require(len(run), f"{what} {_NO_QUERY} Give one that answers the queries of this golden set.")
     # Where it does not say of which golden set it is, its answers to others' queries are no queries that are gone.
-    own = {query_id: run.answers[query_id] for query_id in golden.queries if query_id in run}
+    own = {query_id: run.answers[query_id] for query_id in item.golden.queries if query_id in run}
     if run.golden_set is None and own:  # a run of none of these queries fails in the gates
         run = Run.of(own, Header(run.depth, relevance_level=run.relevance_level))
     return StoredRun(run, Against(name, file))
@@ -93,9 +95,12 @@ def _read_own_baseline(item: GatedItem) -> StoredRun | None:
         if settings.update:
             item.baseline_digest = baseline_digest(path)
         run = read_baseline(path, shown=shown)
-        _require_queries(run, f"{shown}:1: this run", CURE)
+        _require(len(run), f"{shown}:1: this run {_NO_QUERY} {CURE}")
+        scored = any(answer.judgments and not answer.xfail for answer in run.answers.values())
+        lacks = "this header tells no means, so that an edit of the rankings would not show"
+        _require(run.means or not scored, f"{shown}:1: {lacks}. {CURE}")
         if settings.update and settings.only_queries:
-            _require_same_shape(run, item.depth, settings.repeat, f"{shown}: holds", update)
+            _require_same_shape(run, item, shown, update)
         return StoredRun(run, Against(OWN_BASELINE, shown, update))
     except RunError as error:
         if not replacing_all:
@@ -105,26 +110,22 @@ def _read_own_baseline(item: GatedItem) -> StoredRun | None:
         return None
 
 
-def _require_same_shape(stored: Run, depth: int, repeat: int, holds: str, update: str) -> None:
+def _require_same_shape(run: Run, item: GatedItem, shown: str, update: str) -> None:
     """Raise RunError where today's run has another depth, or asks more or less often, than a baseline whose answers it replaces."""
-    times = max((len(answer.rankings) for answer in stored.answers.values()), default=repeat)
-    if stored.depth not in (None, depth):
-        problem = f"{plural(stored.depth or 0, 'result')} a query, and this run asks for {depth}"
-        advice = f"Set ir_depth = {stored.depth}"
-    elif times != repeat:
-        problem = f"{plural(times, 'answer')} to a query, and this run asks {plural(repeat, 'time')}"
-        advice = f"Ask as often: --ir-repeat={times}"
-    else:
-        return
-    raise RunError(
-        f"{holds} {problem}, so that single answers cannot be replaced. {advice}, or store all queries anew: {update}"
+    repeat, depth = item.settings.repeat, run.depth or item.depth
+    times = max((len(answer.rankings) for answer in run.answers.values()), default=repeat)
+    _require(
+        (depth, times) == (item.depth, repeat),
+        f"{shown}: holds {plural(depth, 'result')} a query, {plural(times, 'answer')} each, and this run asks for {item.depth}, "
+        f"{plural(repeat, 'time')}, so that single answers cannot be replaced. Set ir_depth = {depth} and ir_repeat = {times}, or "
+        f"store all queries anew: {update}",
     )
 
 
-def _require_queries(run: Run, what: str, cure: str) -> None:
-    """Raise RunError for a run that holds no query, beside which nothing could fall. `what` is how the error calls it."""
-    if not len(run):
-        raise RunError(f"{what} holds no query, so there is nothing to compare with. {cure}")
+def _require(condition: object, message: str) -> None:
+    """Raise RunError unless a condition holds."""
+    if not condition:
+        raise RunError(message)
 
 
 def run_of_other(other: Evaluation) -> StoredRun:

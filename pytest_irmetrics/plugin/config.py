@@ -189,7 +189,8 @@ class RunConfig:
         """Whether tests are compared with their stored baselines, and fail without one."""
         self.is_asked_for = bool(self.gates or self.update or self.only_queries or self.reports)
         """Whether somebody should hear of a run in which no test uses irmetrics."""
-        self.since = since if (self.gates or self.update) and not self.selftest else ""
+        judges_all = (self.gates or self.update) and not (self.selftest or self.only_queries)
+        self.since = since if judges_all else ""
         """The branch, tag or commit since which to say what is accepted; empty for none."""
         self.since_is_setting = given is None
         self.accept: str = ini["ir_accept"]

@@ -6,7 +6,7 @@ from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -18,6 +18,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, warn_of_unknown_ids
 from pytest_irmetrics.gates import Against, decide
 from pytest_irmetrics.gates.wording import RETURN_KNOWN_IDS
+from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin.baselines import StoredRun, read_stored_run, run_of_other
 from pytest_irmetrics.plugin.item_report import add_notes, item_report
 from pytest_irmetrics.plugin.marks import MarkError
@@ -26,11 +27,10 @@ from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, r
 from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
     from typing import NoReturn
 
-    from pytest_irmetrics.analysis.since import CommittedTest
-    from pytest_irmetrics.golden import GoldenSet, Query
+    from pytest_irmetrics.golden import Query
     from pytest_irmetrics.plugin.item import GatedItem
     from pytest_irmetrics.run import Run
 
@@ -52,14 +52,10 @@ _NO_RETRIEVER = (
 _PROGRESS_SECONDS = 10.0
 """Before the first line that says how far the retrieval has come, and between two."""
 
-_State = Literal["not called", "not awaited", "not finished", "checked"]
-
-_UNCHECKED: Mapping[_State, str] = {
-    "not awaited": "irmetrics.acheck() was called but not awaited, so nothing was checked. Write: await irmetrics.acheck()",
-    "not finished": "irmetrics.check() was called and did not come to its end, so nothing was checked. Let what it raises "
-    "pass, and wait for it.",
-}
-"""What a test fails with whose check began and did not end, although its body passed."""
+_NOT_AWAITED = (
+    "irmetrics.acheck() was called but not awaited, so nothing was checked. Write: await irmetrics.acheck()"
+)
+_NOT_FINISHED = "irmetrics.check() was called and did not come to its end, so nothing was checked. Let what it raises pass, and wait for it."
 
 _CALL_CHECK = (
     "so nothing was checked. Call it; or, in a test that is to gate nothing, call pytest_irmetrics.evaluate(golden, "
@@ -68,8 +64,6 @@ _CALL_CHECK = (
 
 _NO_ASYNC_PLUGIN = "async def function and no async plugin installed"
 """What pytest before 8.4 says of an async test that it skips, also of a plain one that returns a coroutine."""
-
-_JUNIT_ACCEPTED = "irmetrics_accepted"
 
 
 class IRMetrics:
@@ -81,20 +75,22 @@ class IRMetrics:
     def __init__(self, item: GatedItem) -> None:
         self._item = item
         self._report: ItemReport | None = None
-        self._state: _State = "not called"
-        self._failure: str | None = None
-        """What the check failed with; the body may have swallowed it."""
+        self._problem: str | None = None
+        """What a test fails with whose body passes, empty for nothing; None until a check is called.
+
+        A check that began has not ended yet; a failure of it may have been caught by the body, or raised in another thread.
+        """
         self.is_over = False
         """Whether the body has run, or the test failed before it."""
         # A rerun measures anew what JUnit's file (--junitxml) has as properties of the test.
         properties = item.node.user_properties
-        properties[:] = [one for one in properties if not one[0].startswith(("ir.", _JUNIT_ACCEPTED))]
+        properties[:] = [one for one in properties if not one[0].startswith(("ir.", "irmetrics_"))]
 
     @property
     def golden(self) -> GoldenSet:
         """The golden set of this test item. Fails the test where it has none, or a broken one."""
         try:
-            return self._item.golden_set()
+            return self._item.golden
         except IRMetricsError as error:
             fail(str(error))
 
@@ -112,7 +108,7 @@ class IRMetrics:
     ) -> Coroutine[Any, Any, Evaluation]:
         """Do as ``check`` does, for async tests; the retriever may be sync or async."""
         self._begin_check()  # here, so that a call that is never awaited counts as one
-        self._state = "not awaited"
+        self._problem = _NOT_AWAITED
         return self._check(retriever, golden, against, aretrieve)
 
     def evaluate(self, *, retriever: Any = None, golden: Any = None) -> Evaluation:
@@ -133,115 +129,71 @@ class IRMetrics:
                 "irmetrics.check() was called when the test was over, so that its verdict counts for nothing. Call it in "
                 "the test's body, or in a fixture before its `yield`."
             )
-        first, self._state = self._state == "not called", "not finished"
-        if not first:
+        if self._problem is not None:
             self._fail_check(
                 "This test calls check a second time, and a test has one verdict. Parametrize the fixture "
                 "retriever to check several, or use irmetrics.evaluate(), which gates nothing."
             )
+        self._problem = _NOT_FINISHED
 
     async def _check(self, retriever: Any, golden: Any, against: Any, ask: Ask) -> Evaluation:
         """Evaluate and gate. All that can be wrong besides the answers is read before the first query is asked."""
-        self._state = "not finished"
-        item, settings, committed = self._item, self._item.settings, None
+        self._problem = _NOT_FINISHED
         try:
-            golden = item.golden_set(golden)
-            item.queries(golden)  # skips the test that has none of --ir-query
-            stored = read_stored_run(item, golden, against)
-            if settings.selftest:
-                return self._selftest(golden, stored)
-            if settings.since and against is None and not settings.only_queries:
+            item = self._item.of(golden)
+            item.queries()  # skips the test that has none of --ir-query
+            stored = read_stored_run(item, against)
+            gates = item.gates
+            if item.settings.selftest:
+                return self._selftest(item, stored)
+            committed = None
+            if item.settings.since and against is None:
                 from pytest_irmetrics.plugin.since import read_committed  # noqa: PLC0415 - only with --ir-since
 
-                committed = read_committed(item, golden)
-            known = None if stored is None else stored.run
-            now = await self._measure(golden, self._asked(retriever), ask, known)
+                committed = read_committed(item)
+            now = await _measure(item, retriever, ask, None if stored is None else stored.run)
             if stored is None and against is not None and not now.errors:
-                stored = run_of_other(await self._measure(golden, against, ask, now.run))
-            return self._gate(now, stored, committed)
+                stored = run_of_other(await _measure(item, against, ask, now.run))
+            baseline = None if stored is None or now.errors else now.of_run(stored.run)
+            comparison = None if baseline is None else Comparison(now, baseline)
+            compared = Against() if stored is None or comparison is None else stored.against
+            result = _decided(item, gates if comparison else item.written_gates, now, comparison, compared)
+            if committed is not None and not now.errors:
+                from pytest_irmetrics.plugin.since import add_since  # noqa: PLC0415 - as above
+
+                add_since(item, result, committed, None if item.settings.update else baseline)
+            add_notes(item, result)
+            return self._conclude(item, result, compared.file)
         except IRMetricsError as error:
             self._fail_check(str(error))
 
     async def _evaluate(self, retriever: Any, golden: Any, ask: Ask) -> Evaluation:
         """Evaluate, and fail the test only where a query's retrieval failed."""
         try:
-            now = await self._measure(self._item.golden_set(golden), self._asked(retriever), ask)
+            item = self._item.of(golden)
+            now = await _measure(item, retriever, ask)
             verdicts = decide(now, Gates()) if now.errors else ()
-            return self._conclude(ItemResult(now, Gates(), verdicts, checked=False))
+            return self._conclude(item, ItemResult(now, Gates(), verdicts, checked=False))
         except IRMetricsError as error:
             fail(str(error))
 
-    def _asked(self, retriever: Any) -> Any:
-        """Return the retriever that a call gives, else the fixture's. Raises MarkError where there is neither."""
-        asked = self._item.fixtures.retriever if retriever is None else retriever
-        if asked is MISSING_RETRIEVER:
-            raise MarkError(_NO_RETRIEVER)
-        return asked
-
-    async def _measure(
-        self, golden: GoldenSet, retriever: Any, ask: Ask, stored: Run | None = None
-    ) -> Evaluation:
-        """Ask a retriever the test's queries and score its answers; `stored` is a run whose equal answers are kept once."""
-        item = self._item
-        metrics, queries, options = item.metrics(golden), item.queries(golden), item.retrieval_options(stored)
-        progress = progress_of(item.node, len(queries) * options.repeat)
-        retrieved = await ask(queries, retriever, replace(options, progress=progress))
-        return item.evaluation(golden, metrics, retrieved)
-
-    def _gate(self, now: Evaluation, stored: StoredRun | None, committed: CommittedTest | None) -> Evaluation:
-        """Decide the test's gates; `stored` is the run to compare with, `committed` what --ir-since found. Fails where one fails."""
-        item, settings = self._item, self._item.settings
-        baseline = None if stored is None or now.errors else now.of_run(stored.run)
-        comparison = None if baseline is None else Comparison(now, baseline)
-        against = Against() if stored is None or comparison is None else stored.against
-        gates = item.gates(now.golden, regression=comparison is not None)
-        verdicts = decide(
-            now,
-            gates,
-            comparison=comparison,
-            against=against,
-            storing=settings.update and against.name == OWN_BASELINE,
-            single_queries_only=bool(settings.only_queries),
-        )
-        if settings.update and comparison is None:
-            # The first baseline: of course there was nothing to compare with.
-            verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
-        corpus = item.fixtures.corpus
-        result = ItemResult(
-            now,
-            gates,
-            verdicts,
-            comparison,
-            against=against.name or None,
-            notes=item.notes,
-            not_in_index=frozenset() if corpus is None else not_in_index(now.golden, corpus),
-        )
-        if committed is not None and not now.errors:
-            from pytest_irmetrics.plugin.since import add_since  # noqa: PLC0415 - only with --ir-since
-
-            add_since(item, result, committed, None if settings.update else baseline)
-        add_notes(item, result)
-        return self._conclude(result, against.file)
-
-    def _selftest(self, golden: GoldenSet, stored: StoredRun | None) -> Evaluation:
+    def _selftest(self, item: GatedItem, stored: StoredRun | None) -> Evaluation:
         """Ask nothing; report which degradations of the stored run the gates catch. Fails where that run itself fails."""
         from pytest_irmetrics.analysis.selftest import run_selftest  # noqa: PLC0415 - only a self-test pays for it
 
         if stored is None:  # a missing baseline has raised RunError
             pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
-        item = self._item
-        unasked = item.evaluation(golden, item.metrics(golden), Retrieved(stored.run))
-        baseline = unasked.of_run(stored.run)
-        result = run_selftest(baseline, item.gates(golden, regression=True), stored.against)
+        baseline = item.evaluation(item.metrics, Retrieved(stored.run)).of_run(stored.run)
+        result = run_selftest(baseline, item.gates, stored.against)
         result.notes[:0] = item.notes
-        return self._conclude(result)
+        return self._conclude(item, result)
 
-    def _conclude(self, result: ItemResult, file: str = "") -> Evaluation:
+    def _conclude(self, item: GatedItem, result: ItemResult, file: str = "") -> Evaluation:
         """Keep what a call came to, for the report and the baseline. Fails where a gate fails.
 
         `file` is the path, as messages show it, of the run that it was compared with; empty where that is in none.
         """
-        item, now = self._item, result.evaluation
+        now = result.evaluation
         # Here and not when the test is through, where a metric of the user's that raises would end pytest itself.
         report = item_report(item, result, file)
         if not now.errors and result.degradations is None:  # the report is made: a hook changes nothing in it
@@ -251,7 +203,7 @@ class IRMetrics:
             self._report = report
             item.node.user_properties += _junit_properties(report)
         if result.checked:
-            self._state = "checked"
+            self._problem = ""
         if result.failed:
             from pytest_irmetrics.reports.document import failure  # noqa: PLC0415 - a test that passes has no use for it
             from pytest_irmetrics.reports.text import lines  # noqa: PLC0415 - as above
@@ -265,7 +217,7 @@ class IRMetrics:
 
     def _fail_check(self, message: str, headline: str = "") -> NoReturn:
         """Fail ``check``, and remember it: a body that swallows the exception has not passed for that."""
-        self._failure = message
+        self._problem = message
         fail(message, headline)
 
     def end_body(self, raised: BaseException | None = None) -> None:
@@ -281,20 +233,20 @@ class IRMetrics:
                 "This test is `async def`, and no plugin runs it, so nothing was checked. Install pytest-asyncio or "
                 "anyio, or write a plain `def` test: irmetrics.check() takes an async retriever too."
             )
-        # A failure may have been caught by the body, or raised in another thread.
-        problem = self._failure or self._why_unchecked()
-        if raised is None and problem is not None:
+        problem = self._why_uncalled() if self._problem is None else self._problem
+        if raised is None and problem:
             fail(problem)
 
-    def _why_unchecked(self) -> str | None:
-        """Return what a test fails with that checked nothing; None where it did, or nothing was to be gated."""
+    def _why_uncalled(self) -> str | None:
+        """Return what a test fails with that never called check; None where nothing was to be gated."""
         item = self._item
-        if self._state != "not called":
-            return _UNCHECKED.get(self._state)
         if item.parameter.problem is not None:
             return item.parameter.problem
         try:
-            bound = item.bound_threshold()
+            # Without a golden set, the tags that limits of settings bind to are not known either.
+            item = item if item.parameter.path else item.of(GoldenSet([]))
+            of_queries = [limit for query in item.golden.queries.values() for limit in query.thresholds]
+            bound = next(iter([*item.written_gates, *of_queries]), None)
         except IRMetricsError as error:
             return str(error)
         never = "body never called irmetrics.check()"
@@ -307,12 +259,53 @@ class IRMetrics:
     def send_report(self) -> str | None:
         """Return the ItemReport as JSON, for the item's test report; None where the fixture was not used."""
         item, self.is_over = self._item, True
-        if self._report is None and self._state != "not called":
+        if self._report is None and self._problem is not None:
             # Nothing was evaluated, and the failure says why.
             path = item.parameter.path
             name = item.node.name if path is None else item.session.shown(path)
             self._report = ItemReport(item.node.nodeid, name, outcome="not evaluated")
         return None if self._report is None else self._report.dumps()
+
+
+async def _measure(item: GatedItem, retriever: Any, ask: Ask, stored: Run | None = None) -> Evaluation:
+    """Ask a retriever, None for the fixture's, the test's queries and score its answers.
+
+    `stored` is a run whose equal answers are kept once. Raises MarkError where there is no retriever.
+    """
+    asked = item.fixtures.retriever if retriever is None else retriever
+    if asked is MISSING_RETRIEVER:
+        raise MarkError(_NO_RETRIEVER)
+    metrics, queries, options = item.metrics, item.queries(), item.retrieval_options(stored)
+    progress = progress_of(item.node, len(queries) * options.repeat)
+    return item.evaluation(metrics, await ask(queries, asked, replace(options, progress=progress)))
+
+
+def _decided(
+    item: GatedItem, gates: Gates, now: Evaluation, comparison: Comparison | None, against: Against
+) -> ItemResult:
+    """Decide the test's gates on today's run, compared with one called `against`."""
+    settings = item.settings
+    verdicts = decide(
+        now,
+        gates,
+        comparison=comparison,
+        against=against,
+        storing=settings.update and against.name == OWN_BASELINE,
+        single_queries_only=bool(settings.only_queries),
+    )
+    if settings.update and comparison is None:
+        # The first baseline: of course there was nothing to compare with.
+        verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
+    corpus = item.fixtures.corpus
+    return ItemResult(
+        now,
+        gates,
+        verdicts,
+        comparison,
+        against=against.name or None,
+        notes=item.notes,
+        not_in_index=frozenset() if corpus is None else not_in_index(now.golden, corpus),
+    )
 
 
 def _junit_properties(report: ItemReport) -> Iterator[tuple[str, object]]:
@@ -328,7 +321,7 @@ def _junit_properties(report: ItemReport) -> Iterator[tuple[str, object]]:
             (f"{name}.verdict", state) for state, shown in ROW_VERDICTS.items() if shown == row.verdict
         )
     if accepted := [gate.text for gate in report.gates if gate.state == "accepted"]:
-        yield _JUNIT_ACCEPTED, " ".join(accepted)
+        yield "irmetrics_accepted", " ".join(accepted)
 
 
 async def _ask_here(queries: Sequence[Query], retriever: Any, options: RetrievalOptions) -> Retrieved:

@@ -5,6 +5,9 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
+from difflib import get_close_matches
+from functools import cached_property
+from itertools import chain
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,21 +16,13 @@ import pytest
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.evaluation import Evaluation, read_metrics, require_depth
 from pytest_irmetrics.gates import rates_rankings, resolve_with_default
-from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.plugin.marks import (
-    MarkError,
-    golden_parameter,
-    marked_thresholds,
-    name_in_file,
-    unknown_query,
-)
+from pytest_irmetrics.golden import GoldenSet, GoldenSetError
+from pytest_irmetrics.plugin.marks import MarkError, golden_parameter, marked_thresholds, name_in_file
 from pytest_irmetrics.retrieval import RetrievalOptions
 from pytest_irmetrics.run.baseline import baseline_path
-from pytest_irmetrics.thresholds import Gates, Threshold, resolve
+from pytest_irmetrics.thresholds import Gates, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.plugin.config import RunConfig
@@ -35,7 +30,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.item_report import Note
     from pytest_irmetrics.retrieval import Retrieved
     from pytest_irmetrics.run import Run
-    from pytest_irmetrics.thresholds import Gate
+    from pytest_irmetrics.thresholds import Threshold
 
 _LABEL_REPORT = "run.json"
 """The file that the commands to judge documents write the run to."""
@@ -58,19 +53,27 @@ class UserFixtures(NamedTuple):
 
 
 class GatedItem:
-    """One test item that uses the fixture `irmetrics`."""
+    """One test item that uses the fixture `irmetrics`, with the golden set that one call of it evaluates.
+
+    What is wrong with its marks, its golden set or the settings is raised where that is read first: as MarkError,
+    GoldenSetError, ThresholdError or MetricError.
+    """
 
     def __init__(
-        self, request: pytest.FixtureRequest, session: GatingSession, fixtures: UserFixtures
+        self, node: pytest.Item, session: GatingSession, fixtures: UserFixtures, given: Any = None
     ) -> None:
-        self.node: pytest.Item = request.node
+        """`given` stands in for the item's own golden set: a GoldenSet, judgments or a path."""
+        self.node = node
         self.session = session
-        self.parameter = golden_parameter(self.node)
-        """What `ir_golden` gives it."""
-        self.settings: RunConfig = session.settings
         self.fixtures = fixtures
-        self.verbosity: int = self.node.config.getoption("verbose", 0)
+        self._given = given
+        self.settings: RunConfig = session.settings
+        self.parameter = golden_parameter(node)
+        """What `ir_golden` gives it."""
+        self.verbosity: int = node.config.getoption("verbose", 0)
         """How often `-v` was given."""
+        self.depth = self.parameter.depth or self.settings.depth
+        """How many results a query is asked for."""
         self.returned_titles: dict[str, str] = {}
         """Id → the title of the document that came back."""
         self.notes: list[Note] = []
@@ -78,11 +81,14 @@ class GatedItem:
         self.baseline_digest: str | None = None
         """In an updating run, the digest of the stored baseline as it was read."""
 
-    def golden_set(self, given: Any = None) -> GoldenSet:
-        """Return the golden set that a call gives (a GoldenSet, judgments or a path), else the item's own.
+    def of(self, golden: Any) -> GatedItem:
+        """Return the item with the golden set that a call gives; None is the item's own."""
+        return self if golden is None else GatedItem(self.node, self.session, self.fixtures, golden)
 
-        Raises MarkError and GoldenSetError.
-        """
+    @cached_property
+    def golden(self) -> GoldenSet:
+        """The golden set to evaluate."""
+        given = self._given
         if isinstance(given, GoldenSet):
             return given
         if isinstance(given, Mapping):
@@ -98,74 +104,80 @@ class GatedItem:
             raise MarkError(self.parameter.problem or _NO_GOLDEN_SET)
         return self.session.golden_set(self.parameter.path)
 
-    def golden_name(self, golden: GoldenSet) -> str:
-        """Return a golden set's name for messages: the path of its file, or its own name if it was made in Python."""
-        return golden.name if golden.path is None else self.session.shown(golden.path)
+    @property
+    def golden_name(self) -> str:
+        """The golden set's name for messages: the path of its file, or its own name if it was made in Python."""
+        return self.golden.name if self.golden.path is None else self.session.shown(self.golden.path)
 
-    def queries(self, golden: GoldenSet) -> Sequence[Query]:
-        """Return the queries to ask: all, or those of `--ir-query`. Skips the test, or raises MarkError, where it has none."""
-        only = self.settings.only_queries
-        if not only:
-            return list(golden.queries.values())
-        found = {query.id: query for query in map(golden.find, only) if query is not None}
-        if not found and self.parameter.path is None and not self.session.marked_golden_sets:
-            raise MarkError(unknown_query(only[0], [golden]))
-        if not found:  # another set has it: this was seen when the tests were collected
-            reason = f"{self.golden_name(golden)} does not have the query {only[0]} (--ir-query)"
+    def queries(self) -> list[Query]:
+        """Return the queries to ask: all, or those of `--ir-query`. Skips the test where it has none that another test has."""
+        wanted, own, session = self.settings.only_queries, self.golden, self.session
+        if not wanted:
+            return list(own.queries.values())
+        try:
+            known = [own, *map(session.golden_set, session.marked_golden_sets)]
+        except GoldenSetError:  # it fails its own test, and may have these queries
+            known = []
+        for query_id in wanted if known else ():
+            if not any(one.find(query_id) for one in known):
+                close = get_close_matches(query_id, sorted({i for one in known for i in one.queries}), n=1)
+                hint = f" Did you mean {close[0]!r}?" if close else ""
+                raise MarkError(f"--ir-query: no golden set of this run has the query {query_id!r}.{hint}")
+        found = {query.id: query for query in map(own.find, wanted) if query is not None}
+        if not found:
+            reason = f"{self.golden_name} does not have the query {wanted[0]} (--ir-query)"
             pytest.skip(escape_terminal(reason))
         return list(found.values())
 
-    @property
-    def depth(self) -> int:
-        """How many results a query is asked for."""
-        return self.parameter.depth or self.settings.depth
+    @cached_property
+    def _thresholds(self) -> list[list[Threshold]]:
+        """The thresholds on this item, a list for each place that sets some, in their order of precedence.
 
-    def thresholds_by_place(self, golden: GoldenSet) -> list[list[Threshold]]:
-        """Return the thresholds on this item, a list for each place that sets some, in their order of precedence.
-
-        The places: the nearest mark, the golden set, the other marks, the setting. Raises ThresholdError, MetricError or
-        MarkError; the last for a mark whose tag no query of any of the test's golden sets has.
+        The places: the nearest mark, the golden set, the other marks, the setting. A mark's tag must be one of a query of
+        any of the test's golden sets.
         """
-        marked = marked_thresholds(self.node, self.settings.custom_metrics)
-        for threshold in (threshold for place in marked for threshold in place):
-            if threshold.tag is None or threshold.tag in golden.tags:
-                continue
-            if not any(
-                threshold.tag in self.session.golden_set(path).tags for path in self.parameter.siblings
+        golden, settings = self.golden, self.settings
+        marked = marked_thresholds(self.node, settings.custom_metrics)
+        for threshold in chain(*marked):
+            siblings = (self.session.golden_set(path).tags for path in self.parameter.siblings)
+            if threshold.tag is not None and not any(
+                threshold.tag in tags for tags in (golden.tags, *siblings)
             ):
                 raise MarkError(
                     f"{threshold.origin}: no query has the tag {threshold.tag!r}, so the threshold binds to nothing. "
                     f"The tags are: {', '.join(sorted(golden.tags)) or 'none'}."
                 )
-        return [marked[0], list(golden.thresholds), *marked[1:], list(self.settings.thresholds)]
+        return [marked[0], list(golden.thresholds), *marked[1:], list(settings.thresholds)]
 
-    def bound_threshold(self) -> Threshold | Gate | None:
-        """Return one of the thresholds that this item is held to besides its baseline. Raises as `thresholds_by_place` does."""
-        # Its golden set is not known, nor then the tags that limits of settings bind to.
-        if self.parameter.path is None:
-            marked = marked_thresholds(self.node, self.settings.custom_metrics)
-            of_settings = [limit for limit in self.settings.thresholds if limit.tag is None]
-            return next((one for place in [*marked, of_settings] for one in place), None)
-        golden = self.golden_set()
-        of_queries = [limit for query in golden.queries.values() for limit in query.thresholds]
-        return next(iter([*self.gates(golden, regression=False), *of_queries]), None)
-
-    def metrics(self, golden: GoldenSet) -> tuple[Metric, ...]:
-        """Return the metrics to measure: the reported ones, and all that have a threshold.
-
-        Raises as `thresholds_by_place` does, and MetricError for a cut-off below the depth.
-        """
-        named = [threshold.metric for place in self.thresholds_by_place(golden) for threshold in place]
-        of_queries = [threshold.metric for query in golden.queries.values() for threshold in query.thresholds]
-        settings = self.settings
-        reported = settings.reported_metrics(self.depth)
-        metrics = read_metrics([*reported, *named, *of_queries], settings.custom_metrics)
+    @cached_property
+    def metrics(self) -> tuple[Metric, ...]:
+        """The metrics to measure: the reported ones, and all that have a threshold. None may look deeper than is asked."""
+        settings, own = self.settings, (query.thresholds for query in self.golden.queries.values())
+        named = [threshold.metric for threshold in chain(*self._thresholds, *own)]
+        metrics = read_metrics([*settings.reported_metrics(self.depth), *named], settings.custom_metrics)
         if (settings.gates or settings.update) and not any(map(rates_rankings, metrics)):
             # The default max_drop is a gate on metrics that are measured anyway; with none, a worse search would pass.
             usual = "ndcg@10" if self.depth >= 10 else "ndcg"
             metrics = read_metrics([*metrics, usual], settings.custom_metrics)
         require_depth(metrics, self.depth)
         return metrics
+
+    @cached_property
+    def gates(self) -> Gates:
+        """The limits that this item is held to where it is compared with a baseline: the default `max_drop` too."""
+        places, max_drop = self._thresholds, self.settings.max_drop
+        gates = (
+            resolve(places)
+            if max_drop is None
+            else resolve_with_default(places, self.metrics, max_drop, "the setting ir_max_drop")
+        )
+        # A mark can name a slice that only some of the test's sets have.
+        return Gates(gate for gate in gates if gate.tag is None or gate.tag in self.golden.tags)
+
+    @property
+    def written_gates(self) -> Gates:
+        """Those of its gates that somebody wrote."""
+        return Gates(gate for gate in self.gates if not gate.by_default)
 
     def retrieval_options(self, stored: Run | None) -> RetrievalOptions:
         """Return how the retriever is asked; `stored` is a run whose equal answers need not be made anew.
@@ -188,25 +200,11 @@ class GatedItem:
         except ValueError as error:  # `doc_id is …`: all else was read from checked settings
             raise MarkError(f"The fixture ir_{error}") from None
 
-    def evaluation(self, golden: GoldenSet, metrics: tuple[Metric, ...], retrieved: Retrieved) -> Evaluation:
+    def evaluation(self, metrics: tuple[Metric, ...], retrieved: Retrieved) -> Evaluation:
         """Evaluate what a retriever answered to this item's `queries`."""
         settings = self.settings
-        only = frozenset(query.id for query in self.queries(golden)) if settings.only_queries else None
-        return Evaluation(golden, retrieved, metrics, self.depth, settings.custom_metrics, only)
-
-    def gates(self, golden: GoldenSet, *, regression: bool) -> Gates:
-        """Return the gates of this item, with `regression` the default `max_drop` too.
-
-        Raises as `thresholds_by_place` does.
-        """
-        places, max_drop = self.thresholds_by_place(golden), self.settings.max_drop
-        gates = (
-            resolve_with_default(places, self.metrics(golden), max_drop, "the setting ir_max_drop")
-            if regression and max_drop is not None
-            else resolve(places)
-        )
-        # A mark can name a slice that only some of the test's sets have.
-        return Gates(gate for gate in gates if gate.tag is None or gate.tag in golden.tags)
+        only = frozenset(query.id for query in self.queries()) if settings.only_queries else None
+        return Evaluation(self.golden, retrieved, metrics, self.depth, settings.custom_metrics, only)
 
     @property
     def baseline_file(self) -> Path:
@@ -217,28 +215,21 @@ class GatedItem:
         """Return a command line that runs this test item alone, from where pytest was called."""
         names, bracket, ids = name_in_file(self.node).partition("[")
         test = f"{self.session.shown(self.node.path)}::{names.replace('.', '::')}{bracket}{ids}"
-        return shlex.join(["pytest", test, *options, *self._options_of_call()])
+        repeat = self.node.config.getoption("ir_repeat")
+        # A baseline of fewer repeats would estimate run noise less well.
+        given = [] if repeat is None else [f"--ir-repeat={repeat}"]
+        return shlex.join(["pytest", test, *options, *given])
 
-    def label_commands(self, golden: GoldenSet, metric: Metric | None, other: str) -> list[str]:
+    def label_commands(self, metric: Metric | None, other: str) -> list[str]:
         """Return the commands that write this run to a file, and list what to judge of it and of the one in the file `other`.
 
         None without files.
         """
-        if golden.path is None or not other:
+        if self.golden.path is None or not other:
             return []
-        label = ["label", self.session.shown(golden.path), "--run", other, "--run", _LABEL_REPORT]
+        label = ["label", self.golden_name, "--run", other, "--run", _LABEL_REPORT]
         by = [] if metric is None else ["--by", metric.name]
         return [
             self.command(f"--ir-report=json:{_LABEL_REPORT}"),
             shlex.join(["pytest-irmetrics", *label, *by]),
         ]
-
-    def _options_of_call(self) -> list[str]:
-        """Return the options of this pytest call that set how a test is asked and judged."""
-        option = self.node.config.getoption
-        repeat, file = option("ir_repeat"), option("inifilename", None)
-        # A baseline of fewer repeats would estimate run noise less well.
-        given = [] if repeat is None else [f"--ir-repeat={repeat}"]
-        given += ["-c", str(file)] if file else []
-        overrides = [one for one in option("override_ini", None) or () if one.startswith("ir_")]
-        return [*given, *(word for override in overrides for word in ("-o", override))]

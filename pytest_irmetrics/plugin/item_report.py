@@ -4,13 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
-from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.analysis.notes import losses, notes_on, notes_on_accepted
 from pytest_irmetrics.base.files import relative_path
-from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import cut, listed
 from pytest_irmetrics.comparison.stored_runs import with_answers
 from pytest_irmetrics.gates.limits import limit_edits, own_gates, read_limits, stored_form
@@ -25,7 +23,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.analysis.item_result import ItemResult
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.plugin.item import GatedItem
     from pytest_irmetrics.thresholds import Gates
 
@@ -38,33 +35,31 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
 
     `baseline_shown` is the path, as messages show it, of the run that it was compared with, if it was read from a file.
     """
-    settings, golden = item.settings, result.evaluation.golden
+    settings, single = item.settings, bool(item.settings.only_queries)
     own = result.against == OWN_BASELINE
-    judge = (
-        [] if settings.only_queries else item.label_commands(golden, result.leading_metric, baseline_shown)
-    )
-    everything = bool(settings.only_queries or settings.reports) or item.verbosity >= 2
-    name = item.golden_name(golden)
-    report = result.report(item.node.nodeid, name, everything=everything, judge=judge)
-    report.only_queries = bool(settings.only_queries)
+    judge = [] if single else item.label_commands(result.leading_metric, baseline_shown)
+    everything = bool(single or settings.reports) or item.verbosity >= 2
+    report = result.report(item.node.nodeid, item.golden_name, everything=everything, judge=judge)
+    report.only_queries = single
     tagged = [limit for limit in settings.thresholds if limit.tag is not None and result.checked]
     report.unbound = [
-        f"{limit.metric.name} [{limit.tag}]" for limit in tagged if limit.tag not in golden.tags
+        f"{limit.metric.name} [{limit.tag}]" for limit in tagged if limit.tag not in item.golden.tags
     ]
     report.look = item.command(*(["--ir-baseline"] if own else []))
     report.accept = item.command("--ir-baseline-update") if own and result.acceptable else None
-    _add_titles(report, item, golden)
+    _add_titles(report, item)
     _add_run(report, item, result)
     return report
 
 
-def _add_titles(report: ItemReport, item: GatedItem, golden: GoldenSet) -> None:
+def _add_titles(report: ItemReport, item: GatedItem) -> None:
     """Add the titles of the documents that a report shows, and a note where the user's function cannot give them.
 
     Of a chunk, or a judged passage, it is that of its document.
     """
     given = item.fixtures.doc_title
-    passages = {passage.key: passage.doc for query in golden.queries.values() for passage in query.passages}
+    queries = item.golden.queries.values()
+    passages = {passage.key: passage.doc for query in queries for passage in query.passages}
     for doc_id in report.documents:
         document = passages.get(doc_id) or document_of(doc_id)
         problem = ""
@@ -116,7 +111,7 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
     golden = evaluation.golden
     answers = {}
     # With --ir-query the others were not asked, which is no empty answer.
-    for query in item.queries(golden):
+    for query in item.queries():
         answers[query.id] = replace(
             evaluation.run.answers.get(query.id, _NO_ANSWER),
             text=query.text,
@@ -138,59 +133,20 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
         golden_set=golden.name if path is None else relative_path(path, Path(item.node.path).parent),
         relevance_level=golden.relevance_level,
         means=means,
-        limits=stored_form(item.gates(golden, regression=True)),
+        limits=stored_form(item.gates),
     )
     return Run.of(answers, header)
 
 
 def add_notes(item: GatedItem, result: ItemResult) -> None:
     """Add what a reader should know besides the verdicts."""
-    comparison, own = result.comparison, result.against == OWN_BASELINE
-    if result.against is not None and not own:
-        result.notes += _on_unused_baseline(item, result.against)
+    update, comparison = item.settings.update, result.comparison
     result.notes += notes_on(result, verbose=item.verbosity >= 1)
-    if comparison is not None and own and not item.settings.update:
-        result.notes += _on_missing_means(item, comparison)
+    if comparison is not None and result.against == OWN_BASELINE and not update:
         result.notes += _on_limits(item, comparison, result.gates)
-    if result.against is None and not item.baseline_file.exists():
-        result.notes += _on_first_limits(result)
-    if not result.gates and not result.verdicts and not item.settings.update:
+    if not result.gates and not result.verdicts and not update:
         nothing = "Nothing is gated here: no threshold binds to this test, and no baseline was compared."
         result.notes.append(Note("normal", nothing))
-
-
-def _on_first_limits(result: ItemResult) -> Iterator[Note]:
-    """Say which limits today's means would hold, where a `min` fails that no stored run was held to; none for what is 0."""
-    starts = []
-    for verdict in result.verdicts:
-        if verdict.failed and verdict.word == "min" and verdict.metric is not None and not verdict.single:
-            mean = result.evaluation.mean_or_none(verdict.metric, verdict.tag) or 0.0
-            held = floor(mean * 100 + TOLERANCE) / 100
-            tag = f" of the queries tagged {verdict.tag}" if verdict.tag is not None else ""
-            starts += [f"{verdict.metric}{tag} min={held:g}"] if held > 0 else []
-    if starts:
-        yield Note("normal", f"To start from here: {', '.join(starts)}.")
-
-
-def _on_unused_baseline(item: GatedItem, against: str) -> Iterator[Note]:
-    """Say that a test which compares with another run neither reads nor stores its baseline, where that would be looked for."""
-    if item.baseline_file.exists() or item.settings.update:
-        yield Note(
-            "quiet",
-            f"The baseline of this test, {item.session.shown(item.baseline_file)}, was not consulted, nor stored: {against}, "
-            "which `against` gives, stands in for it. To gate on it too, check without `against` in a test of its own.",
-        )
-
-
-def _on_missing_means(item: GatedItem, comparison: Comparison) -> Iterator[Note]:
-    """Say that a baseline tells no means to hold its rankings against."""
-    measured = [metric for metric in comparison.now.metrics if metric.kind == "ranking"]
-    if measured and comparison.paired and not comparison.baseline.run.means:
-        yield Note(
-            "quiet",
-            "The baseline's header tells no means, so an edit of its rankings would not show. To store it anew: "
-            f"{item.command('--ir-baseline-update')}",
-        )
 
 
 def _on_limits(item: GatedItem, comparison: Comparison, gates: Gates) -> Iterator[Note]:

@@ -54,7 +54,7 @@ def _departure(config: pytest.Config, ref: str, folder: Path) -> _Departure:
     return config.stash[_departure_key]
 
 
-def read_committed(item: GatedItem, golden: GoldenSet) -> CommittedTest:
+def read_committed(item: GatedItem) -> CommittedTest:
     """Return what a test was judged by. Raises GitError."""
     ref = item.settings.since
     origin = "the setting ir_since, " if item.settings.since_is_setting else "--ir-since="
@@ -70,7 +70,7 @@ def read_committed(item: GatedItem, golden: GoldenSet) -> CommittedTest:
             run = Run.loads(decode(data, shown), shown)
         except RunError as error:
             return replace(found, why=str(error))
-        golden_set, why = _golden_set(item, golden, left, before, run)
+        golden_set, why = _golden_set(item, left, before, run)
         return replace(found, run=run, golden=golden_set, why=why)
     except GitError as error:
         raise GitError(f"{origin}{ref}: {error}") from None
@@ -92,41 +92,31 @@ def _baseline(left: _Departure, path: str) -> tuple[str, bytes | None]:
     return (alike[0], left.repository.read(left.commit, alike[0])) if alike else (path, None)
 
 
-def _golden_set(
-    item: GatedItem, golden: GoldenSet, left: _Departure, baseline: str, run: Run
-) -> tuple[GoldenSet | None, str]:
+def _golden_set(item: GatedItem, left: _Departure, baseline: str, run: Run) -> tuple[GoldenSet | None, str]:
     """Return the golden set that a baseline was stored for; None, and why, where it is not known beyond what that says."""
+    golden, settings = item.golden, item.settings
     so = "so that its edits show as far as the baseline of that commit tells"
     if golden.path is None:
         return None, f"the golden set is made in Python, {so}."
-    directory = item.settings.baseline_dir
     # <folder>/<directory>/<module>/<name>.json
-    folder = PurePosixPath(baseline).parents[len(PurePosixPath(directory).parts) + 1]
+    folder = PurePosixPath(baseline).parents[len(PurePosixPath(settings.baseline_dir).parts) + 1]
     path = posixpath.normpath(posixpath.join(folder, run.golden_set or ""))
     try:
         data = None if path.startswith("../") else left.repository.read(left.commit, path)
-    except GitError as error:
-        return None, f"{error} So its edits show as far as the baseline of that commit tells."
-    if data is None:
-        return None, f"{path} is no file of that commit, {so}."
-    if left.repository.path_of(golden.path) == path and _same_text(golden.path.read_bytes(), data):
-        return golden, ""
-    if ".qrels" in path:
-        return None, f"{path} has its texts in another file, {so}."
-    with TemporaryDirectory(prefix="irmetrics-") as temporary:
-        file = Path(temporary, posixpath.basename(path))
-        file.write_bytes(data)
-        try:
-            custom = item.settings.custom_metrics
-            return GoldenSet.load(file, custom_metrics=custom, shown=f"{path} at {item.settings.since}"), ""
-        except GoldenSetError as error:
-            first = str(error).partition("\n")[0]
-            return None, f"the golden set of that commit cannot be read, {so}: {first}"
-
-
-def _same_text(one: bytes, other: bytes) -> bool:
-    """Whether two files are the same but for line ends."""
-    return one == other or one.replace(b"\r\n", b"\n") == other.replace(b"\r\n", b"\n")
+        if data is None:
+            return None, f"{path} is no file of that commit, {so}."
+        if left.repository.path_of(golden.path) == path and golden.path.read_bytes() == data:
+            return golden, ""
+        if ".qrels" in path:
+            return None, f"{path} has its texts in another file, {so}."
+        with TemporaryDirectory(prefix="irmetrics-") as temporary:
+            file = Path(temporary, posixpath.basename(path))
+            file.write_bytes(data)
+            custom, shown = settings.custom_metrics, f"{path} at {settings.since}"
+            return GoldenSet.load(file, custom_metrics=custom, shown=shown), ""
+    except (GitError, GoldenSetError) as error:
+        first = str(error).partition("\n")[0]
+        return None, f"the golden set of that commit cannot be read, {so}: {first}"
 
 
 def add_since(

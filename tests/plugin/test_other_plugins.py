@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-import shlex
 
 import pytest
 
@@ -49,27 +48,6 @@ def flaky(retriever):
     result = project.run("--reruns", "1", "--ir-baseline-update")
     result.stdout.fnmatch_lines(["golden/faq.yaml: passes*mrr 0.8333*", "*1 passed*1 rerun*"])
     assert project.baseline.exists()
-
-
-@pytest.mark.parametrize("workers", ["0", "1"])
-def test_a_command_repeats_the_options_that_set_what_the_test_is_judged_by(project, workers):
-    project.write("my pytest.ini", "[pytest]\nir_baseline_dir = stored\n")
-    options = [
-        "-c",
-        "my pytest.ini",
-        "--rootdir=.",
-        "-o",
-        "ir_depth=3",
-        "-o",
-        "console_output_style=classic",
-    ]
-    result = project.run_apart(*options, "--ir-baseline", "-n", workers)
-    command = "--ir-baseline-update -c 'my pytest.ini' -o ir_depth=3"
-    line = next(line for line in result.outlines if "To store one" in line)
-    assert line.endswith(command)
-    pasted = shlex.split(line.partition("pytest ")[2])
-    project.run(*pasted).assert_outcomes(passed=1)
-    project.run(*options, "--ir-baseline").assert_outcomes(passed=1)
 
 
 SUBTESTS = """
