@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
 from pytest_irmetrics.gates import leading_metric
-from pytest_irmetrics.metrics import Scorer, mean
 from pytest_irmetrics.reports.item_report import (
     ROW_VERDICTS,
     Degradation,
@@ -23,9 +22,8 @@ from pytest_irmetrics.reports.item_report import (
 from pytest_irmetrics.thresholds import BASELINE_WORDS, WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Mapping, Sequence
 
-    from pytest_irmetrics.analysis.kind_of_change import KindOfChange
     from pytest_irmetrics.comparison import Comparison, MetricChange
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates import Verdict
@@ -74,8 +72,17 @@ class ItemResult:
 
         ``judge`` are the commands that list what to judge, which are kept where judgments would decide on a failure.
         """
-        now, kind, leading = self.evaluation, self.kind(), self.leading_metric
-        gates = self.verdict_reports()
+        now, leading = self.evaluation, self.leading_metric
+        kind: str | None = None
+        sentences: list[str] = []
+        judgments_decide = False
+        if self.failed and self.comparison is not None:
+            from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - needed after a failure alone
+
+            kind, sentences, judgments_decide = kind_of_change(
+                self.comparison, self.gates, self.verdicts, leading, self.not_in_index
+            )
+        gates = [_verdict_report(verdict) for verdict in self.verdicts]
         return ItemReport(
             nodeid=nodeid,
             golden_set=golden_set,
@@ -84,44 +91,53 @@ class ItemResult:
             leading_metric=None if leading is None else leading.name,
             gates=gates,
             slices=self.slices(),
-            kind=None if kind is None else kind.kind,
-            kind_sentences=[] if kind is None else list(kind.sentences),
+            kind=kind,
+            kind_sentences=sentences,
             notes=list(self.notes),
             query_count=len(now.counted),
             no_answer_count=sum(query.no_answer for query in now.counted),
             xfail_count=len(now.known_bad),
-            queries=self._worst_first(self.query_reports(everything=everything), gates),
+            queries=self._queries(gates, everything=everything),
             against=self.against,
-            judge=judge if kind is not None and kind.judge else [],
+            judge=judge if judgments_decide else [],
             depth=now.depth,
             since=self.since,
             selftest=self.degradations,
         )
 
-    def _worst_first(
-        self, queries: Iterable[QueryReport], gates: Sequence[VerdictReport]
-    ) -> list[QueryReport]:
-        """Return queries in the order of every output, and note of each by which metrics it explains a failure.
+    def _queries(self, gates: Sequence[VerdictReport], *, everything: bool) -> list[QueryReport]:
+        """Return the queries that explain the failed gates, or all, in the order of every output.
 
         Those with an error come first, then what explains the failure best, the largest falls, the lowest scores.
         """
-        explaining: dict[str, list[str]] = {i: [] for gate in explaining_gates(gates) for i in gate.queries}
-        # A gate that explains nothing (the `min` of another metric, beside a drop) still failed for its queries.
+        known, only = self.evaluation.golden.queries, self.evaluation.only
         failed = [gate for gate in gates if gate.state == "failed"]
-        for gate in [*explaining_gates(gates), *failed]:
-            for query_id in gate.queries:
-                metrics = explaining.get(query_id)
-                if metrics is not None and gate.metric is not None and gate.metric not in metrics:
-                    metrics.append(gate.metric)
+        ids = dict.fromkeys(query_id for gate in failed for query_id in gate.queries)
+        today = {query_id for gate in failed if not gate.as_stored for query_id in gate.queries}
+        as_stored = ids.keys() - today
+        if everything:
+            ids = dict.fromkeys(query_id for query_id in known if only is None or query_id in only)
+        explaining: dict[str, list[str]] = {i: [] for gate in explaining_gates(gates) for i in gate.queries}
+        for verdict in self.verdicts:
+            for query_id in explaining.keys() & verdict.queries if verdict.failed and verdict.metric else ():
+                if str(verdict.metric) not in explaining[query_id]:
+                    explaining[query_id].append(str(verdict.metric))
         places = {query_id: place for place, query_id in enumerate(explaining)}
-        leading = None if self.leading_metric is None else self.leading_metric.name
+        leading = str(self.leading_metric or "")
 
         def key(query: QueryReport) -> tuple[bool, int, float, float]:
-            score = query.scores.get(leading or "")
+            score, place = query.scores.get(leading), places.get(query.query_id, len(places))
             fall = min(query.delta(leading) or 0.0, 0.0)
-            place = places.get(query.query_id, len(places))
             return query.error is None, place, fall, inf if score is None else score
 
+        queries = [self._query_report(known[query_id], as_stored=query_id in as_stored) for query_id in ids]
+        if only is not None and self.comparison is not None:
+            # What is looked at closer is shown by either judgments.
+            relabelled = [
+                was for was in self.comparison.relabelled.values() if was.id in ids.keys() - as_stored
+            ]
+            also = [known[was.id] for was in relabelled if was.judgments != known[was.id].judgments]
+            queries += [self._query_report(query, as_stored=True) for query in also]
         for query in queries:
             query.explains = explaining.get(query.query_id)
         return sorted(queries, key=key)
@@ -141,7 +157,10 @@ class ItemResult:
         words = self.gates.of(metric, tag)
         if full is None and not words:
             return None
-        change = self._change(metric, tag)
+        change = None
+        if self.comparison is not None and metric.kind != "latency":
+            change = self.comparison.change(metric, tag)
+            change = change if change.n else None
         asked = len(self.evaluation.queries(metric, tag))
         return ScoreRow(
             metric=metric.name,
@@ -162,13 +181,6 @@ class ItemResult:
             worse=None if change is None else len(change.worse),
             p=change.p_value if change is not None and self._verdict(metric, tag) == "FAILS" else None,
         )
-
-    def _change(self, metric: Metric, tag: str | None) -> MetricChange | None:
-        """Return how a mean moved; None where there is nothing to compare."""
-        if self.comparison is None or metric.kind == "latency":
-            return None
-        change = self.comparison.change(metric, tag)
-        return change if change.n else None
 
     def _cut(self, metric: Metric) -> int | None:
         """Return the depth at which rankings are cut for the comparison, where the metric looks deeper into today's."""
@@ -210,15 +222,6 @@ class ItemResult:
         # A gate over no query would have none under a new baseline either.
         return any(not v.over_no_query for v in fell) if fell else not self.failed
 
-    def kind(self) -> KindOfChange | None:
-        """Return what a failure says of its cause; None where no failed gate compares, or there is nothing to say."""
-        failed = [verdict for verdict in self.verdicts if verdict.failed]
-        if self.comparison is None or not failed:
-            return None
-        from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - needed after a drop alone
-
-        return kind_of_change(self.comparison, self.gates, failed, self.leading_metric, self.not_in_index)
-
     def _verdict(self, metric: Metric, tag: str | None) -> str:
         states = {
             verdict.state
@@ -228,56 +231,6 @@ class ItemResult:
         if not states:
             return "not checked" if self.gates.of(metric, tag) else ""
         return next(shown for state, shown in ROW_VERDICTS.items() if state in states)
-
-    def verdict_reports(self) -> list[VerdictReport]:
-        """Return the verdicts as they are reported, failed ones first.
-
-        A failed verdict names the queries that matter most for it, and those of its others that another failed verdict
-        names: what is shown of a query then has every metric that failed for it.
-        """
-        shown = {i for verdict in self.verdicts if verdict.failed for i in _first_queries(verdict)}
-        gates = []
-        for verdict in self.verdicts:
-            own = {*_first_queries(verdict), *(shown if verdict.failed else ())}
-            places = [place for place, i in enumerate(verdict.queries) if i in own]
-            named = [verdict.queries[place] for place in places]
-            gates.append(
-                VerdictReport(
-                    state=verdict.state,
-                    text=verdict.text,
-                    word=verdict.word,
-                    metric=verdict.metric.name if verdict.metric is not None else None,
-                    tag=verdict.tag,
-                    origin=verdict.origin,
-                    queries=named,
-                    details=list(verdict.details),
-                    single=verdict.single,
-                    shares=[verdict.shares[place] for place in places] if verdict.shares else [],
-                    more=len(verdict.queries) - len(named),
-                    as_stored=verdict.as_stored,
-                )
-            )
-        return gates
-
-    def query_reports(self, *, everything: bool) -> list[QueryReport]:
-        """Return the queries that explain the failed gates; with ``everything``, all queries.
-
-        What fails under the stored judgments alone is shown under these; of ``--ir-query`` each whose judgments changed in both ways.
-        """
-        failed = [gate for gate in self.verdict_reports() if gate.state == "failed"]
-        today = {query_id for gate in failed if not gate.as_stored for query_id in gate.queries}
-        stored = {query_id for gate in failed if gate.as_stored for query_id in gate.queries} - today
-        known = self.evaluation.golden.queries
-        ids = dict.fromkeys(query_id for gate in failed for query_id in gate.queries)
-        only = self.evaluation.only
-        if everything:
-            ids = dict.fromkeys(query_id for query_id in known if only is None or query_id in only)
-        found = [self._query_report(known[query_id], as_stored=query_id in stored) for query_id in ids]
-        if only is not None and self.comparison is not None:
-            relabelled = [was for was in self.comparison.relabelled.values() if was.id in ids.keys() - stored]
-            also = [known[was.id] for was in relabelled if was.judgments != known[was.id].judgments]
-            found += [self._query_report(query, as_stored=True) for query in also]
-        return found
 
     def _query_report(self, query: Query, *, as_stored: bool) -> QueryReport:
         evaluation, comparison, status = self.evaluation, self.comparison, _status(query)
@@ -300,8 +253,8 @@ class ItemResult:
             where=evaluation.golden.where(query.id),
             judgments=dict(query.judgments),
             forbidden=list(query.forbidden),
-            now=list(_typical_ranking(now, query)),
-            before=None if before is None else list(_typical_ranking(before, query)),
+            now=_shown_ranking(now, query),
+            before=None if before is None else _shown_ranking(before, query),
             scores=scores(now),
             scores_before=scores(before),
             error=evaluation.errors.get(query.id),
@@ -318,32 +271,30 @@ def _allowed(words: Mapping[str, Gate], change: MetricChange | None) -> float | 
     return None if change is None or gate is None else gate.allowed(change.baseline)
 
 
-def _first_queries(verdict: Verdict) -> Sequence[str]:
-    """Return the queries that matter most for a verdict; of errors all."""
-    return verdict.queries if verdict.word == "errors" else verdict.queries[:_NAMED]
+def _verdict_report(verdict: Verdict) -> VerdictReport:
+    """Return a verdict as it is reported, with the queries that matter most for it; of errors with all."""
+    most = len(verdict.queries) if verdict.word == "errors" else _NAMED
+    return VerdictReport(
+        state=verdict.state,
+        text=verdict.text,
+        word=verdict.word,
+        metric=None if verdict.metric is None else verdict.metric.name,
+        tag=verdict.tag,
+        origin=verdict.origin,
+        queries=list(verdict.queries[:most]),
+        details=list(verdict.details),
+        single=verdict.single,
+        shares=list(verdict.shares[:most]),
+        more=max(0, len(verdict.queries) - most),
+        as_stored=verdict.as_stored,
+    )
 
 
-def _typical_ranking(evaluation: Evaluation, query: Query) -> Sequence[str]:
-    """Choose the ranking to show of a query that was asked several times.
-
-    One with a forbidden document, or of a ``no_answer`` query one that is not empty; else that whose score is nearest
-    to their average.
-    """
+def _shown_ranking(evaluation: Evaluation, query: Query) -> list[str]:
+    """Return the ranking to show of a query: the first, or the first at fault, with a forbidden document or any where none is right."""
     rankings = evaluation.rankings(query.id)
-    if len(rankings) == 1:
-        return rankings[0]
-    if query.forbidden or query.no_answer:
-        wrong = (r for r in rankings if (r if query.no_answer else any(d in r for d in query.forbidden)))
-        found = next(wrong, None)
-        if found is not None:
-            return found
-    metric = next((metric for metric in evaluation.metrics if metric.kind == "ranking"), None)
-    if metric is None:
-        return rankings[0]
-    scorer = Scorer([metric], relevance_level=evaluation.golden.relevance_level)
-    scores = [scorer.row(query.judgments, ranking)[0] or 0.0 for ranking in rankings]
-    average = mean(scores)
-    return min(zip(scores, rankings, strict=True), key=lambda scored: abs(scored[0] - average))[1]
+    wrong = (r for r in rankings if (r if query.no_answer else not {*r}.isdisjoint(query.forbidden)))
+    return list(next(wrong, rankings[0]))
 
 
 def _status(query: Query) -> str:

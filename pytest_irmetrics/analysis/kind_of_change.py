@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from itertools import product
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.signs import find_sign
 from pytest_irmetrics.base.numbers import TOLERANCE
@@ -34,62 +34,55 @@ _ALL = 0.995
 """From which share on all of a fall is in a slice."""
 
 
-class KindOfChange(NamedTuple):
-    """What kind of change a drop is, with the sentences that say so."""
-
-    kind: str | None
-    """The kind of a sign, as a word; None where the answers show none."""
-    sentences: tuple[str, ...]
-    judge: bool = False
-    """Whether documents of both runs should be judged before anybody decides."""
+_NOTHING: tuple[None, list[str], bool] = None, [], False
 
 
 def kind_of_change(
     comparison: Comparison,
     gates: Gates,
-    failed: Sequence[Verdict],
+    verdicts: Sequence[Verdict],
     leading: Metric | None,
     not_in_index: Collection[str],
-) -> KindOfChange | None:
-    """Say what a failed fall is about; None where no failed gate compares with another run.
+) -> tuple[str | None, list[str], bool]:
+    """Return the kind of a sign, the sentences on what a failed fall is about, and whether to judge both runs before deciding.
 
-    `failed` are the failed verdicts, the one that leads first, and `leading` is the metric of which slices and missing
-    judgments are spoken. `not_in_index` are relevant documents that the index lacks.
+    None, and no sentence, where no failed gate compares with another run. `leading` is the metric of which slices and missing
+    judgments are spoken, and `not_in_index` are relevant documents that the index lacks.
     """
-    sign = find_sign(comparison)
-    if any(verdict.word == "ids" for verdict in failed):
-        if sign is None or sign.kind == "nothing_shared":  # they may be ids of another kind
-            return None
-        return KindOfChange(sign.kind, (sign.text,))
+    failed = [verdict for verdict in verdicts if verdict.failed]
     fell = [verdict for verdict in failed if verdict.word in BASELINE_WORDS]
-    if not fell:
-        return None
+    unknown_ids = any(verdict.word == "ids" for verdict in failed)
+    if not (fell or unknown_ids):
+        return _NOTHING
+    kind, sign = find_sign(comparison)
+    if unknown_ids:
+        # Where nothing is shared they may be ids of another kind.
+        return _NOTHING if sign is None or kind == "nothing_shared" else (kind, [sign], False)
     # A drop that an edit of the golden set hides shows under the stored labels alone.
     stored = comparison.under_stored_labels if all(verdict.as_stored for verdict in fell) else None
     side = comparison if stored is None else stored
     missing = None if leading is None else missing_judgments(comparison, leading)
+    mean_fell = any(verdict.on_fall_of_mean for verdict in fell)
     sentences = [
-        _not_in_the_index(side, not_in_index) if not_in_index else None,
-        *([_chance_of(comparison, gates, failed[0]), relevant_counts(side)] if sign is None else [sign.text]),
-        None
-        if leading is None or not any(verdict.on_fall_of_mean for verdict in fell)
-        else _on_main_slice(side, leading),
+        _not_in_the_index(side, not_in_index),
+        *([_chance_of(comparison, gates, failed[0]), relevant_counts(side)] if sign is None else [sign]),
+        _on_main_slice(side, leading) if leading is not None and mean_fell else None,
         missing,
     ]
     judge = comparison.judged_since.one_sided is not None or missing is not None
-    return KindOfChange(None if sign is None else sign.kind, tuple(filter(None, sentences)), judge)
+    return kind, [sentence for sentence in sentences if sentence], judge
 
 
 def _not_in_the_index(comparison: Comparison, not_in_index: Collection[str]) -> str | None:
     """Say how many of the relevant documents that left the results are not in the index; None where all are."""
     lost: dict[str, None] = {}
-    for query in comparison.now.counted:
-        relevant = [doc_id for doc_id, grade in query.documents.items() if grade > 0]
+    for query in comparison.now.counted if not_in_index else ():
         before, now = (
             {*documents_of(query, side.rankings(query.id)[0])}
             for side in (comparison.baseline, comparison.now)
         )
-        lost |= dict.fromkeys(doc_id for doc_id in relevant if doc_id in before and doc_id not in now)
+        relevant = (doc_id for doc_id, grade in query.documents.items() if grade > 0)
+        lost |= dict.fromkeys(doc_id for doc_id in relevant if doc_id in before - now)
     missing = [doc_id for doc_id in lost if doc_id in not_in_index]
     if not missing:
         return None

@@ -1,36 +1,36 @@
 """Signs of a mechanical cause in the answers of a comparison: one function for each, which looks for it and words it.
 
-They look at ids and rankings, and a sign is one that a change of ranking, of text analysis or of weights does not show.
-To add one, write its function here, and name it in `_SIGNS` in the place where it is to be looked for.
+They look at ids and at the first ranking of each query, and a sign is one that a change of ranking, of text analysis or of
+weights does not show. To add one, write its function here, and name it in `_SIGNS` in the place where it is to be looked for.
 """
 
 from __future__ import annotations
 
-import math
+import re
+import unicodedata
 from bisect import bisect
 from collections import Counter
 from itertools import chain
 from typing import TYPE_CHECKING, NamedTuple
+from urllib.parse import unquote
 
-from pytest_irmetrics.analysis.answer_pairs import FEWEST_ANSWERS, MOST, AnswerPairs
-from pytest_irmetrics.analysis.id_spelling import affixed, normalised
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.metrics import mean
+from pytest_irmetrics.retrieval.passages import documents_of
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
+    from collections.abc import Callable, Collection, Mapping, Sequence
 
-    from pytest_irmetrics.analysis.answer_pairs import AnswerPair, Ranking
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.golden import Query
 
-    Look = Callable[[AnswerPairs], str | None]
+    Look = Callable[["Answers"], str | None]
 
-_FEWEST_IDS = 3
-"""Ids that must be spelt otherwise to follow a pattern."""
+_FEWEST = 3
+"""In how many answers a sign must be seen, how many results they must have, and how many ids: one or two are single cases."""
 
-_FEWEST_RESULTS = 3
-"""How many results a ranking must have for its order or its documents to differ from chance."""
+_MOST = 0.8
+"""In which share of all answers a sign must be seen."""
 
 _SHARED = 0.1
 """Up to which share of its results an answer is said to have nothing of the baseline's; one of ten may be chance."""
@@ -53,61 +53,138 @@ _FEWEST_LOST = 5
 _LITTLE = 0.1
 """Up to which share of its results an answer still keeps its order, or has what is new at its end."""
 
+_SEPARATORS = re.compile(r"[\s_./:-]+")
+_ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
+_EDGE = re.compile(r"[^0-9A-Za-z]+")
+_MOST_EDGES = 20
 
-class Sign(NamedTuple):
-    """A sign of a mechanical cause."""
-
-    kind: str
-    """What has happened, as a word; JSON reports have it, so it never changes its meaning."""
-    text: str
-    """What was seen, with its counts, and where to look first, in sentences."""
+Ranking = tuple[str, ...]
 
 
-def find_sign(comparison: Comparison) -> Sign | None:
-    """Return the first sign that the answers show; None where they show none."""
-    pairs = AnswerPairs.of(comparison)
-    if len(pairs.changed) < FEWEST_ANSWERS:
-        return None
-    return next((Sign(kind, text) for kind, look in _SIGNS.items() if (text := look(pairs))), None)
+class AnswerPair(NamedTuple):
+    """The first rankings of one query on both sides."""
+
+    query: Query
+    before: Ranking
+    now: Ranking
+
+
+Answers = list[AnswerPair]
+"""Those to all paired queries to which the baseline has a result, without those that have no answer."""
+
+
+def find_sign(comparison: Comparison) -> tuple[str, str] | tuple[None, None]:
+    """Return the first sign that the answers show: its kind, a word that never changes, as JSON reports have it, and its sentences.
+
+    None and None where they show none.
+    """
+    entries = _answers(comparison)
+    documents = entries
+    # Cutting texts anew exchanges no document.
+    if any(pair.query.passages for pair in entries):
+        documents = [
+            AnswerPair(query, *(tuple(dict.fromkeys(documents_of(query, side))) for side in sides))
+            for query, *sides in entries
+        ]
+    for kind, look, by_document in _SIGNS:
+        if text := look(documents if by_document else entries):
+            return kind, text
+    return None, None
 
 
 def fewer_results(comparison: Comparison) -> str | None:
     """Say that answers are clearly shorter than they were, on average; None where they are not."""
-    return _fewer_results(AnswerPairs.of(comparison))
+    return _fewer_results(_answers(comparison))
+
+
+def _answers(comparison: Comparison) -> Answers:
+    sides = comparison.baseline, comparison.now
+    pairs = [
+        AnswerPair(query, *(tuple(side.rankings(query.id)[0]) for side in sides))
+        for query in comparison.now.counted
+        if not query.no_answer
+    ]
+    return [pair for pair in pairs if pair.before]
+
+
+def _enough(seen: int, answers: Answers) -> bool:
+    """Tell whether a sign seen in so many answers counts: 3 or more, and 80 % of all that the baseline has."""
+    return seen >= _FEWEST and seen >= _MOST * len(answers)
+
+
+def _showing(answers: Answers, test: Callable[[Ranking, Ranking], bool]) -> Answers:
+    """Return the changed answers that show a sign; none where they are too few to count."""
+    seen, left = [], len(answers)
+    for pair in answers:
+        if pair.before != pair.now and test(pair.before, pair.now):
+            seen.append(pair)
+        else:
+            left -= 1
+            if not _enough(left, answers):
+                return []
+    return seen if _enough(left, answers) else []
 
 
 # What is true of the ids or of whole answers explains all that follows from it ------------------------------
 
 
-def _ids_respelt(pairs: AnswerPairs) -> str | None:
+def _nothing_returned(answers: Answers) -> str | None:
+    """Look for queries that had an answer and get none."""
+    emptied = sum(not pair.now for pair in answers)
+    if not _enough(emptied, answers):
+        return None
+    which = "any" if emptied == len(answers) else f"{emptied:,}"
+    return f"Nothing comes back any more for {which} of {plural(len(answers), 'query', 'queries')}."
+
+
+def _ids_respelt(answers: Answers) -> str | None:
     """Look for ids of the baseline or of the golden set in another spelling, or with something added or taken off."""
-    rankings = [[r for pair in pairs.by_document.pairs for r in side(pair)] for side in (_before, _now)]
-    before, now = ({*chain.from_iterable(side)} for side in rankings)
-    judged = {doc_id for pair in pairs.pairs for doc_id, grade in pair.query.documents.items() if grade > 0}
-    new, gone = now - before - judged, (before | judged) - now
-    if len(new) < _FEWEST_IDS or len(gone) < _FEWEST_IDS:
+    before = {*chain.from_iterable(pair.before for pair in answers)}
+    now = dict.fromkeys(chain.from_iterable(pair.now for pair in answers))
+    judged = {doc_id for pair in answers for doc_id, grade in pair.query.documents.items() if grade > 0}
+    new, gone = now.keys() - before - judged, (before | judged) - now.keys()
+    if len(new) < _FEWEST or len(gone) < _FEWEST:
         return None
-    by_spelling = {normalised(doc_id): doc_id for doc_id in sorted(gone)}
-    found = {doc_id: by_spelling[normalised(doc_id)] for doc_id in new if normalised(doc_id) in by_spelling}
-    longer = affixed(new - found.keys(), gone)
+    by_spelling = {_normalised(doc_id): doc_id for doc_id in sorted(gone)}
+    found = {doc_id: by_spelling[form] for doc_id in new if (form := _normalised(doc_id)) in by_spelling}
+    longer = _affixed(new - found.keys(), gone)
     # A page below another one has its id in front, too.
-    if len(before & now) * 5 <= len(now) or _added_alike(longer):
+    if len(before & now.keys()) * 5 <= len(now) or _added_alike(longer):
         found |= longer
-    if len(found) < max(_FEWEST_IDS, len(new) / 2):
+    if len(found) < max(_FEWEST, len(new) / 2):
         return None
-    is_now = next(doc_id for ranking in rankings[1] for doc_id in ranking if doc_id in found)
+    is_now = next(doc_id for doc_id in now if doc_id in found)
     return (
         f"{plural(len(found), 'id')} came back in another spelling than before: {quote(found[is_now])} is now {quote(is_now)}. "
         "Return ids as before."
     )
 
 
-def _before(pair: AnswerPair) -> Sequence[Ranking]:
-    return pair.before
+def _normalised(doc_id: str) -> str:
+    """Return the form that all spellings of an id share, with `-` for separators: ``FAQ_007`` and ``faq/7`` as ``faq-7``."""
+    folded = unicodedata.normalize("NFKC", unquote(doc_id)).casefold().strip()
+    return _ZEROS.sub("", _SEPARATORS.sub("-", folded).strip("-"))
 
 
-def _now(pair: AnswerPair) -> Sequence[Ranking]:
-    return pair.now
+def _affixed(new: Collection[str], gone: Collection[str]) -> dict[str, str]:
+    """Return new ids that are one of ``gone`` with something before or after it, or without; each with that id.
+
+    What is added ends at a character that is neither letter nor digit, so that `d1` is in `kb/d1` and not in `d12`.
+    """
+    found = {doc_id: inner for doc_id in sorted(new) for inner in _inner(doc_id) if inner in gone}
+    wanted = {*new} - found.keys()
+    for doc_id in sorted(gone):
+        found |= {inner: doc_id for inner in _inner(doc_id) if inner in wanted}
+    return found
+
+
+def _inner(doc_id: str) -> list[str]:
+    """Return what stands between any two separators or ends of an id, without the whole id, the longest last."""
+    edges = list(_EDGE.finditer(doc_id))[:_MOST_EDGES]
+    starts = [0, *(edge.end() for edge in edges)]
+    ends = [*(edge.start() for edge in edges), len(doc_id)]
+    parts = {doc_id[start:end] for start in starts for end in ends if end > start}
+    return sorted(parts - {doc_id, ""}, key=lambda part: (len(part), part))
 
 
 def _added_alike(found: Mapping[str, str]) -> bool:
@@ -115,159 +192,124 @@ def _added_alike(found: Mapping[str, str]) -> bool:
     changes = Counter(
         max(is_, was, key=len).replace(min(is_, was, key=len), "\0", 1) for is_, was in found.items()
     )
-    return max(changes.values(), default=0) >= MOST * len(found)
+    return max(changes.values(), default=0) >= _MOST * len(found)
 
 
-def _same_answer(pairs: AnswerPairs) -> str | None:
+def _same_answer(answers: Answers) -> str | None:
     """Look for one answer to all queries, which had answers of their own."""
-    counts = Counter(pair.first_now for pair in pairs.pairs if pair.first_now)
-    if not counts:
-        return None
-    answer, times = counts.most_common(1)[0]
-    answers_before = {pair.first_before for pair in pairs.pairs if pair.first_now == answer}
-    if not pairs.holds(times) or len(answers_before) < FEWEST_ANSWERS:
+    answer, times = Counter(pair.now for pair in answers).most_common(1)[0] if answers else ((), 0)
+    answers_before = {pair.before for pair in answers if pair.now == answer} - {answer}
+    if not _enough(times, answers) or len(answers_before) < _FEWEST:
         return None
     return (
         f"The same {plural(len(answer), 'result')} came back for {times:,} of "
-        f"{plural(len(pairs.pairs), 'query', 'queries')}. Look whether the query's text reaches the engine, and for a cache."
+        f"{plural(len(answers), 'query', 'queries')}. Look whether the query's text reaches the engine, and for a cache."
     )
 
 
-def _reversed(pairs: AnswerPairs) -> str | None:
-    """Look for answers in reverse order; where more than an answer holds match, the worst matches come back."""
+def _reversed(answers: Answers) -> str | None:
+    """Look for answers in reverse order; results of one score may have kept theirs."""
 
     def backwards(before: Ranking, now: Ranking) -> bool:
-        # Results of one score keep their order.
-        return len(before) >= _FEWEST_RESULTS and _same(before, now) and disorder(before, now) >= _BACKWARDS
+        return len(before) >= _FEWEST and {*before} == {*now} and disorder(before, now) >= _BACKWARDS
 
-    def worst(before: Ranking, now: Ranking) -> bool:
-        full = len(before) == pairs.depth
-        return backwards(before, now) or (
-            full and (_shares_nothing(before, now) or disorder(before, now) >= _BACKWARDS)
-        )
-
-    all_seen = pairs.showing(worst)
-    seen = [pair for pair in all_seen if pair.shows(backwards)]
-    exact = sum(pair.first_now == pair.first_before[::-1] for pair in seen)
-    if len(seen) < FEWEST_ANSWERS or exact * 2 < len(seen):
+    seen = _showing(answers, backwards)
+    if not seen or 2 * sum(pair.now == pair.before[::-1] for pair in seen) < len(seen):
         return None
-    other = len(all_seen) - len(seen)
-    more = f", and {other:,} more with the worst of what matches first" if other else ""
     return (
-        f"{_of_answers(len(seen), pairs)} came back in reverse order{more}. Look at the direction of the sort: a distance is "
+        f"{_of_answers(seen, answers)} came back in reverse order. Look at the direction of the sort: a distance is "
         "best when low, a score when high."
     )
 
 
-def _other_query(pairs: AnswerPairs) -> str | None:
+def _other_query(answers: Answers) -> str | None:
     """Look for answers that the baseline had for another query."""
-    owners: dict[Ranking, Query] = {}
-    for pair in pairs.pairs:
-        for ranking in pair.before:
-            if len(ranking) > 1:
-                owners.setdefault(ranking, pair.query)
-    seen = pairs.showing(lambda _, now: now in owners)
-    if len({pair.first_now for pair in seen}) < FEWEST_ANSWERS:
+    owners = {pair.before: pair.query for pair in reversed(answers) if len(pair.before) > 1}
+    seen = _showing(answers, lambda _, now: now in owners)
+    if len({pair.now for pair in seen}) < _FEWEST:
         return None
-    this = seen[0]
-    other = next(owners[now] for now in this.now if now in owners)
+    query, _, now = seen[0]
     return (
-        f"{_of_answers(len(seen), pairs)} are the baseline's answer to another query: {quote(this.query.id)} got that of "
-        f"{quote(other.id)}. Look for a cache and its key, shared state, or results put together by position."
+        f"{_of_answers(seen, answers)} are the baseline's answer to another query: {quote(query.id)} got that of "
+        f"{quote(owners[now].id)}. Look for a cache and its key, shared state, or results put together by position."
     )
 
 
-def _ended_early(pairs: AnswerPairs) -> str | None:
+def _ended_early(answers: Answers) -> str | None:
     """Look for answers that are the start of the baseline's and end earlier, all at one length or not."""
-    seen = pairs.showing(lambda before, now: len(now) < len(before) and now == before[: len(now)])
-    emptied = sum(not any(pair.now) for pair in seen)
-    if len(seen) - emptied < FEWEST_ANSWERS:
+    seen = _showing(answers, lambda before, now: len(now) < len(before) and now == before[: len(now)])
+    if not seen:
         return None
-    empty = f", {emptied:,} of them empty" if emptied else ""
-    longest = max(len(ranking) for pair in pairs.pairs for ranking in pair.now)
+    longest = max(len(pair.now) for pair in answers)
     cut, look = "", "a stricter match, a minimum score, a filter on results, or a time limit"
-    if sum(len(pair.first_now) == longest for pair in seen) >= MOST * len(seen):
+    if sum(len(pair.now) == longest for pair in seen) >= _MOST * len(seen):
         cut = f", and no answer has more than {plural(longest, 'result')}"
         look = "the number of results that is asked for"
-    return f"{_of_answers(len(seen), pairs)} end earlier than before{empty}, and up to there are the baseline's{cut}. Look at {look}."
-
-
-def _nothing_returned(pairs: AnswerPairs) -> str | None:
-    """Look for queries that had an answer and get none."""
-    emptied = sum(not any(pair.now) for pair in pairs.answered)
-    if not pairs.holds(emptied):
-        return None
-    which = "any" if emptied == len(pairs.pairs) else f"{emptied:,}"
-    return f"Nothing comes back any more for {which} of {plural(len(pairs.pairs), 'query', 'queries')}."
+    return f"{_of_answers(seen, answers)} end earlier than before, and up to there are the baseline's{cut}. Look at {look}."
 
 
 # What has many causes --------------------------------------------------------------------------------------
 
 
-def _reordered(pairs: AnswerPairs) -> str | None:
+def _reordered(answers: Answers) -> str | None:
     """Look for answers that hold the documents that they held, in quite another order."""
-    pairs = pairs.by_document
-    seen = pairs.showing(
-        lambda before, now: len(now) == len(before) >= _FEWEST_RESULTS and _same(before, now)
+    seen = _showing(
+        answers,
+        lambda before, now: len(now) == len(before) >= _FEWEST and {*before} == {*now},
     )
-    if not seen or mean([disorder(pair.first_before, pair.first_now) for pair in seen]) < _REORDERED:
+    if not seen or mean([disorder(pair.before, pair.now) for pair in seen]) < _REORDERED:
         return None
     return (
-        f"{_of_answers(len(seen), pairs)} hold the same documents as before, in quite another order. Look at what ranks them "
+        f"{_of_answers(seen, answers)} hold the same documents as before, in quite another order. Look at what ranks them "
         "rather than at what finds them."
     )
 
 
-def _nothing_shared(pairs: AnswerPairs) -> str | None:
+def _nothing_shared(answers: Answers) -> str | None:
     """Look for answers that have none of their documents left, though something comes back."""
-    pairs = pairs.by_document
-    seen = pairs.showing(
-        lambda before, now: bool(now) and len(before) >= _FEWEST_RESULTS and _shares_nothing(before, now)
-    )
+
+    def shares_nothing(before: Ranking, now: Ranking) -> bool:
+        shared = {*before}.intersection(now)
+        return (
+            bool(now) and len(shared) <= _SHARED * len(before) >= _FEWEST * _SHARED and before[0] not in now
+        )
+
+    seen = _showing(answers, shares_nothing)
     if not seen:
         return None
-    returned = {doc_id for pair in pairs.pairs for ranking in pair.now for doc_id in ranking}
-    unknown = returned.isdisjoint(
-        doc_id for pair in pairs.pairs for ranking in pair.before for doc_id in ranking
-    )
+    known = {*chain.from_iterable(pair.before for pair in answers)}
+    unknown = known.isdisjoint(chain.from_iterable(pair.now for pair in answers))
     of_no_query = "; no document that came back was in any of the baseline's" if unknown else ""
     return (
-        f"{_of_answers(len(seen), pairs)} share next to nothing with the baseline's{of_no_query}. "
+        f"{_of_answers(seen, answers)} share next to nothing with the baseline's{of_no_query}. "
         "Look at what is searched (index, model, page), and at how results are sorted."
     )
 
 
-def _fewer_results(pairs: AnswerPairs) -> str | None:
+def _fewer_results(answers: Answers) -> str | None:
     """Look for answers that are clearly shorter than they were, on average."""
-    before, now = (
-        math.fsum(mean([len(ranking) for ranking in side(pair)]) for pair in pairs.answered if side(pair))
-        for side in (_before, _now)
-    )
-    shorter = sum(len(pair.first_now) < len(pair.first_before) for pair in pairs.answered)
-    if now >= _FEWER * before or shorter < FEWEST_ANSWERS:
+    before, now = (sum(map(len, side)) for side in (([p.before for p in answers]), [p.now for p in answers]))
+    shorter = sum(len(pair.now) < len(pair.before) for pair in answers)
+    if now >= _FEWER * before or shorter < _FEWEST:
         return None
-    count = len(pairs.answered)
-    emptied = sum(not any(pair.now) for pair in pairs.answered)
-    nothing = f", and nothing at all for {emptied:,} of {count:,} queries" if emptied else ""
     return (
-        f"Fewer results come back: {now / count:.1f} a query on average, and {before / count:.1f} before{nothing}. Look for a "
+        f"Fewer results come back: {now / len(answers):.1f} a query on average, and {before / len(answers):.1f} before. Look for a "
         "filter that is applied after the first results are drawn, a minimum score, or a stricter match."
     )
 
 
-def _lost_before_ranking(pairs: AnswerPairs) -> str | None:
+def _lost_before_ranking(answers: Answers) -> str | None:
     """Look for answers in which what stayed keeps its order, what is new stands below it, and what stood above is gone.
 
     Of 44 changes made to real engines and 77 ordinary variants the share of the changed answers that say so is 0.5 or more
     for 13 of 13 such losses, and at most 0.35 for all others.
     """
-    pairs = pairs.by_document
-    found = [_is_lost(pair.first_before, pair.first_now) for pair in pairs.changed]
+    found = [_is_lost(pair.before, pair.now) for pair in answers if pair.before != pair.now]
     seen, able = found.count(True), len(found) - found.count(None)
     if seen < _FEWEST_LOST or seen < _LOST * able:
         return None
     return (
-        f"In {seen:,} of {plural(len(pairs.changed), 'changed answer')} what stayed keeps its order, what is new stands below it, "
+        f"In {seen:,} of {plural(len(found), 'changed answer')} what stayed keeps its order, what is new stands below it, "
         "and results from above are gone: they were lost before the ranking. Look for a filter, a shard that is missing, a stale "
         "or approximate index, or how deep is reranked."
     )
@@ -286,33 +328,26 @@ def _is_lost(before: Ranking, now: Ranking) -> bool | None:
     return lost_above and above <= _LITTLE * (len(now) - len(kept)) and disorder(before, now) <= _LITTLE
 
 
-_SIGNS: Mapping[str, Look] = {
-    "ids_respelt": _ids_respelt,
-    "same_answer": _same_answer,
-    "reversed": _reversed,
-    "other_query": _other_query,
-    "ended_early": _ended_early,
-    "nothing_returned": _nothing_returned,
-    "reordered": _reordered,
-    "nothing_shared": _nothing_shared,
-    "fewer_results": _fewer_results,
-    "lost_before_ranking": _lost_before_ranking,
-}
-"""Kind → the function that returns the sign's text, or None where the answers do not show it.
+_SIGNS: Sequence[tuple[str, Look, bool]] = (
+    ("nothing_returned", _nothing_returned, False),
+    ("ids_respelt", _ids_respelt, True),
+    ("same_answer", _same_answer, False),
+    ("reversed", _reversed, False),
+    ("other_query", _other_query, False),
+    ("ended_early", _ended_early, False),
+    ("reordered", _reordered, True),
+    ("nothing_shared", _nothing_shared, True),
+    ("fewer_results", _fewer_results, False),
+    ("lost_before_ranking", _lost_before_ranking, True),
+)
+"""The kind of each, the function that returns its text, or None where the answers do not show it, and whether it looks at
+documents in place of chunks and passages.
 
 The first that is found is named, as the others follow from it."""
 
 
-def _of_answers(seen: int, pairs: AnswerPairs) -> str:
-    return f"{seen:,} of {plural(len(pairs.answered), 'answer')}"
-
-
-def _same(before: Ranking, now: Ranking) -> bool:
-    return {*before} == {*now}
-
-
-def _shares_nothing(before: Ranking, now: Ranking) -> bool:
-    return len({*before}.intersection(now)) <= _SHARED * len(before) and not {*before[:1]}.intersection(now)
+def _of_answers(seen: Answers, answers: Answers) -> str:
+    return f"{len(seen):,} of {plural(len(answers), 'answer')}"
 
 
 def disorder(before: Ranking, now: Ranking) -> float:
