@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
 from pytest_irmetrics.base.wording import joined, listed, plural
-from pytest_irmetrics.gates.wording import one_sided
+from pytest_irmetrics.gates.regression import one_sided
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 from pytest_irmetrics.thresholds import COMPARING_WORDS
 

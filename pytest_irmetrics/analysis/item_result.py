@@ -7,7 +7,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
-from pytest_irmetrics.gates import leading_metric
+from pytest_irmetrics.gates.verdict import leading_metric
 from pytest_irmetrics.reports.item_report import (
     ROW_VERDICTS,
     Degradation,
@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.comparison import Comparison, MetricChange
     from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.gates import Verdict
+    from pytest_irmetrics.gates.verdict import Verdict
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Gate, Gates
@@ -284,7 +284,6 @@ def _verdict_report(verdict: Verdict) -> VerdictReport:
         queries=list(verdict.queries[:most]),
         details=list(verdict.details),
         single=verdict.single,
-        shares=list(verdict.shares[:most]),
         more=max(0, len(verdict.queries) - most),
         as_stored=verdict.as_stored,
     )

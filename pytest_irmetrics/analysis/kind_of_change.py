@@ -19,7 +19,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.gates import Verdict
+    from pytest_irmetrics.gates.verdict import Verdict
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Gates
 

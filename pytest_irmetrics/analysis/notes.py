@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import slices_that_fell
-from pytest_irmetrics.gates import would_pass
-from pytest_irmetrics.gates.wording import run_noise
+from pytest_irmetrics.gates.decide import would_pass
+from pytest_irmetrics.gates.regression import noise_text
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.retrieval import RetrievalError
 from pytest_irmetrics.retrieval.answers import describe
@@ -235,7 +235,7 @@ def _run_noise(comparison: Comparison, result: ItemResult, *, small: bool) -> It
         if noise is not None and noise.deviation > 0 and (verdict.limit < noise.margin) is small:
             what = str(verdict.metric) if verdict.tag is None else f"{verdict.metric} [{verdict.tag}]"
             less = " is less than what differs from run to run" if small else ""
-            yield f"max_drop {score_text(verdict.limit)} of {what}{less}. {run_noise(noise, verdict.limit)}"
+            yield f"max_drop {score_text(verdict.limit)} of {what}{less}. {noise_text(noise, verdict.limit)}"
 
 
 def _relevant_counts(comparison: Comparison, result: ItemResult) -> Iterator[str]:

@@ -13,7 +13,8 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import EvaluationError, read_metrics
-from pytest_irmetrics.gates import Against, decide
+from pytest_irmetrics.gates.decide import decide
+from pytest_irmetrics.gates.verdict import Against, Case
 from pytest_irmetrics.metrics import parse_metric
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Degradation, Note
 from pytest_irmetrics.run import Header, Run
@@ -24,7 +25,7 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.analysis.degradations import DegradedRankings
     from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.gates import Verdict
+    from pytest_irmetrics.gates.verdict import Verdict
 
 
 def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemResult:
@@ -38,7 +39,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
     """
     gates = Gates(gate for gate in gates if gate.metric.kind != "latency" and gate.word != "min_gain")
     itself = Comparison(baseline, baseline)
-    verdicts = decide(itself.now, gates, comparison=itself, against=against)
+    verdicts = decide(Case(itself.now, gates, itself, against))
     failing = {verdict.key for verdict in verdicts if verdict.failed}
     reported = [metric for metric in itself.now.metrics if metric.kind != "latency"]
     # Recall and NDCG show what is lost, whatever metrics are reported.
@@ -50,7 +51,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
     for degraded in degradations(itself.now):
         try:
             comparison = Comparison(_degrade(itself.now, degraded), itself.now)
-            decided = decide(comparison.full, gates, comparison=comparison, against=Against(OWN_BASELINE))
+            decided = decide(Case(comparison.full, gates, comparison, Against(OWN_BASELINE)))
             changes = {metric: comparison.change(metric) for metric in metrics}
         except EvaluationError as error:
             raise EvaluationError(f"--ir-selftest, {degraded.name}: {error}") from error

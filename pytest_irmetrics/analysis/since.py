@@ -10,8 +10,9 @@ from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
-from pytest_irmetrics.gates import Against, Verdict, decide
-from pytest_irmetrics.gates.limits import limit_edits, read_limits, stricter
+from pytest_irmetrics.gates.decide import decide
+from pytest_irmetrics.gates.limits import limit_edits, read_limits
+from pytest_irmetrics.gates.verdict import Against, Case, Verdict
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.item_report import SinceReport, mean_name
 from pytest_irmetrics.thresholds import COMPARING_WORDS, Gates
@@ -85,13 +86,13 @@ def compare_since(
     judging, accepted = [gates], []
     if limits is not None:
         edited = limit_edits(limits.gates, gates, now.golden.queries, run.means)
-        edits += [Edit("limit", edit.text, weaker=edit.holds == "less") for edit in edited]
+        edits += [Edit("limit", edit.text, weaker=edit.holds_less) for edit in edited]
         edits += [Edit("limit", text, text, None, weaker=True) for text in limits.unread]
         lost = f"judged it at {report.where}, and cannot be computed."
         unread = (Verdict("failed", f"{text} {lost}", "", origin=_ORIGIN) for text in limits.unread)
         accepted += [(verdict, _LOOSENED) for verdict in unread]
         judging.append(limits.gates)
-        gates = stricter(gates, limits.gates)
+        gates = Gates(gates, own=gates.own, also=limits.gates)  # the worse verdict counts
     gated = dict.fromkeys(mean for one in judging for mean in one.slices)
     known = now.metrics
     metrics = dict.fromkeys([*known, *(metric for metric, _ in gated)])
@@ -107,7 +108,7 @@ def compare_since(
     states = {verdict.key: verdict.state for verdict in verdicts}
     found = [
         (verdict, comparison, verdict.text)
-        for verdict in decide(today, gates, comparison=comparison, against=against)
+        for verdict in decide(Case(today, gates, comparison, against))
         if verdict.word in _ABOUT_FALLS and states.get(verdict.key) not in ("failed", verdict.state)
     ]
     if stored is not None and any(stored.run[i] != now.run[i] for i in stored.run if i in now.run):
@@ -116,7 +117,7 @@ def compare_since(
         failed = {verdict.key for verdict, *_ in found if verdict.failed}
         found += [
             (verdict, itself, f"The stored baseline: {verdict.text}")
-            for verdict in decide(held, gates, comparison=itself, against=against)
+            for verdict in decide(Case(held, gates, itself, against))
             if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in failed
         ]
     pays: list[str] = []
@@ -125,7 +126,7 @@ def compare_since(
             # A metric that was gated at that commit alone has no score today.
             metric = verdict.metric if verdict.metric in known else None
             why = _LOOSENED if verdict.origin == _ORIGIN else _STORED_ANEW
-            accepted.append((verdict._replace(text=text, metric=metric, queries=(), shares=()), why))
+            accepted.append((verdict._replace(text=text, metric=metric, queries=()), why))
             if verdict.metric is not None and verdict.word == "max_drop":
                 pays += _pays(compared, verdict.metric, verdict.tag)
     said = [(verdict.metric, verdict.tag) for verdict, _ in accepted]

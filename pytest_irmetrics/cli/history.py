@@ -26,7 +26,7 @@ from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
-from pytest_irmetrics.gates import usual_metric
+from pytest_irmetrics.gates.verdict import usual_metric
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.blocks import Text
 from pytest_irmetrics.reports.history import TestHistory, blocks, history_json, render

@@ -30,7 +30,8 @@ from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import DEFAULT_DEPTH, evaluate_run
-from pytest_irmetrics.gates import Against, decide, resolve_with_default
+from pytest_irmetrics.gates.decide import decide
+from pytest_irmetrics.gates.verdict import Against, Case, resolve_with_default
 from pytest_irmetrics.reports.document import failure, query_block
 from pytest_irmetrics.reports.formats import json
 from pytest_irmetrics.reports.item_report import ItemReport, Note
@@ -134,7 +135,7 @@ def _result(
         against, other = before
         comparison = compare(now, evaluate_run(golden, other, metrics, depth=other.depth))
         gates = resolve_with_default(places, metrics, AUTO, "the default of max_drop")
-    verdicts = decide(now, gates, comparison=comparison, against=Against(against))
+    verdicts = decide(Case(now, gates, comparison, Against(against)))
     if comparison is None:
         verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
     result = ItemResult(now, gates, verdicts, comparison, against=against or None)

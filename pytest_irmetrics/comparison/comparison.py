@@ -10,7 +10,7 @@ from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.comparison.metric_change import MetricChange, by_id
+from pytest_irmetrics.comparison.metric_change import MetricChange
 from pytest_irmetrics.comparison.stored_runs import (
     count_judged_since,
     has_other_labels,
@@ -20,7 +20,6 @@ from pytest_irmetrics.comparison.stored_runs import (
 )
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.metrics import mean_of_scored
 from pytest_irmetrics.retrieval.passages import judges_other_passages
 
 if TYPE_CHECKING:
@@ -101,41 +100,15 @@ class Comparison:
             self._changes[key] = self._measure(metric, tag)
         return self._changes[key]
 
-    def change_of_query(self, metric: Metric, query_id: str) -> MetricChange:
-        """Return how a metric moved on one query; over no query where not both sides have a score of it."""
-        change = self.change(metric)
-        both = [query_id] if query_id in change.differences else []
-        before, after = [change.before[one] for one in both], [change.after[one] for one in both]
-        return MetricChange(
-            metric=metric,
-            tag=None,
-            baseline=mean_of_scored(before),
-            now=mean_of_scored(after),
-            queries=[self.now.golden.queries[one] for one in both],
-            _weights=[1.0 for _ in both],
-            _before=before,
-            _after=after,
-        )
-
     def _measure(self, metric: Metric, tag: str | None) -> MetricChange:
         queries = self.now.queries(metric, tag)
-        weights = [query.weight for query in queries]
-        after = self.now.column(metric, tag)
-        before: Sequence[float | None]
-        if self.baseline.golden is self.now.golden:
-            before = self.baseline.column(metric, tag)
-        else:
-            stored = by_id(self.baseline.queries(metric), self.baseline.column(metric))
-            before = [stored.get(query.id) for query in queries]
+        stored = {query.id: score for query, score in self.baseline.scored(metric)}
         return MetricChange(
-            metric=metric,
-            tag=tag,
-            baseline=mean_of_scored(before, weights),
-            now=self.now.mean_or_none(metric, tag),
-            queries=queries,
-            _weights=weights,
-            _before=before,
-            _after=after,
+            metric,
+            tag,
+            weights={query.id: query.weight for query in queries},
+            before={query.id: stored[query.id] for query in queries if query.id in stored},
+            after={query.id: score for query, score in self.now.scored(metric, tag)},
         )
 
     def run_noise(self, metric: str | Metric, tag: str | None = None) -> RunNoise | None:

@@ -1,101 +1,72 @@
-"""Decide the verdicts of a test: every gate on today's run, on means and single queries, and the checks that need no threshold."""
+"""Decide the verdicts of a test: every gate on its run, by `words`, and the checks that need no threshold."""
 
 from __future__ import annotations
 
 import math
+import shlex
+from collections import Counter
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.numbers import TOLERANCE
-from pytest_irmetrics.evaluation import NoQueryError, find_unknown_ids
-from pytest_irmetrics.gates import wording
-from pytest_irmetrics.gates.baseline_gates import BaselineJudge
-from pytest_irmetrics.gates.limits import has_own_min, own_gates
-from pytest_irmetrics.gates.verdict import STATES, Against, Verdict, at_least
+from pytest_irmetrics.base.numbers import score_text
+from pytest_irmetrics.base.wording import cut, listed, plural
+from pytest_irmetrics.comparison.stored_runs import wrong_means
+from pytest_irmetrics.evaluation import find_unknown_ids
+from pytest_irmetrics.gates.limits import own_gates
+from pytest_irmetrics.gates.regression import MIN_PAIRED, pair_again, per_cent, too_few_paired
+from pytest_irmetrics.gates.verdict import STATES, Case, Verdict, at_least
+from pytest_irmetrics.gates.words import judge
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.retrieval.passages import document_of
-from pytest_irmetrics.thresholds import COMPARING_WORDS
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.gates.verdict import State
     from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.thresholds import Gate, Gates
+    from pytest_irmetrics.thresholds import Gates
 
-_NO_ANSWER = Metric("no_answer")
+_LONGEST_ERROR = 120
+"""Characters of an error within a sentence; the whole of it stands below."""
 
-_NOTHING = Against()
+_MAX_EDITED = 0.1
+"""The share of the baseline's queries, by weight, of which passages may be edited before a fall could hide behind that."""
+
+_QUERY = ("query", "queries")
+
+RETURN_KNOWN_IDS = (
+    "Return the ids as the golden set writes them; the fixture ir_doc_id can turn a result into its id."
+)
+"""What to do where no returned id occurs in the golden set."""
 
 
-def decide(
-    evaluation: Evaluation,
-    gates: Gates,
-    *,
-    comparison: Comparison | None = None,
-    against: Against = _NOTHING,
-    storing: bool = False,
-    single_queries_only: bool = False,
-) -> tuple[Verdict, ...]:
+def decide(case: Case) -> tuple[Verdict, ...]:
     """Judge all gates of a test; return the verdicts in the order of `STATES`, first what is furthest beyond its limit.
-
-    ``comparison`` is the one with ``against``: the baseline, or what stands in for it. With
-    ``storing`` a new baseline is being stored: drops are then reported and fail nothing. With ``single_queries_only``
-    the gates on means of a set or slice are left out.
 
     Where a query could not be retrieved nothing else is judged: there is no mean to judge.
     """
+    evaluation, gates = case.evaluation, case.gates
     if evaluation.errors:
         return (_errors(evaluation),)
     # Of single queries, unknown ids may be just what is wrong with them.
-    if not single_queries_only and (unknown := _unknown_ids(evaluation, comparison)):
+    if not case.single_queries_only and (unknown := _unknown_ids(case)):
         return (unknown,)
 
     judged: dict[tuple[object, ...], Verdict] = {}
     for limits in (gates,) if gates.also is None else (gates, gates.also):
-        judge = None
-        if comparison is not None:
-            judge = BaselineJudge(evaluation, limits, comparison, against, storing=storing)
-        for verdict in _judge(evaluation, limits, judge, single_queries_only=single_queries_only):
-            known = judged.setdefault(verdict.key, verdict)
-            if STATES.index(verdict.state) < STATES.index(known.state):
-                judged[verdict.key] = verdict
-    verdicts = [*_forbidden(evaluation), *_wrongly_answered(evaluation, gates)]
-    if not single_queries_only:
-        verdicts += _nothing_returned(evaluation)
-    if judge is not None:
-        # Where single answers of a baseline are replaced, the others stay, and must not have been edited.
-        if storing == single_queries_only:
-            verdicts += judge.judge_means()
-        if not single_queries_only:
-            verdicts += judge.judge_pairing()
+        of_queries = (
+            gate
+            for query in evaluation.counted
+            for gate in (own_gates(query) if limits.own is None else limits.own.get(query.id, ()))
+        )
+        for gate in (*limits, *of_queries):
+            verdict = judge(replace(case, gates=limits), gate)
+            if verdict is not None:
+                known = judged.setdefault(verdict.key, verdict)
+                judged[verdict.key] = min(known, verdict, key=lambda one: STATES.index(one.state))
+    checks = (_forbidden, _wrongly_answered, _nothing_returned, _edited, _unpaired)
+    verdicts = [verdict for check in checks for verdict in check(case)]
     return tuple(sorted([*verdicts, *judged.values()], key=_order))
-
-
-def _judge(
-    evaluation: Evaluation, gates: Gates, judge: BaselineJudge | None, *, single_queries_only: bool
-) -> Iterator[Verdict]:
-    """Hold a run against limits: means, each query, and single queries against those of their own."""
-    for gate in gates:
-        if gate.word == "min_each":
-            if not single_queries_only or _without_own_min(evaluation, gates, gate):
-                yield _min_each(evaluation, gates, gate)
-        elif gate.word == "significance":  # it narrows a max_drop, whose verdict speaks of it
-            if "max_drop" not in gates.of(gate.metric, gate.tag):
-                yield _compared(gate, judge)
-        elif not single_queries_only:
-            compares = gate.word in COMPARING_WORDS
-            yield _compared(gate, judge) if compares else _bound(evaluation, gate)
-    for query in evaluation.counted:
-        for gate in own_gates(query) if gates.own is None else gates.own.get(query.id, ()):
-            score = evaluation.score(gate.metric, query.id)
-            if score is None:
-                yield Verdict.of(gate, "failed", wording.undefined(gate), over_no_query=True)
-            else:
-                compares = gate.word in COMPARING_WORDS
-                yield _compared(gate, judge) if compares else _held(evaluation, gate, score)
 
 
 def _order(verdict: Verdict) -> tuple[int, bool, float]:
@@ -106,132 +77,124 @@ def _order(verdict: Verdict) -> tuple[int, bool, float]:
     return place, verdict.single, -(math.inf if verdict.broken_by is None else verdict.broken_by)
 
 
+# Checks that need no threshold -----------------------------------------------------------------------------
+
+
 def _errors(evaluation: Evaluation) -> Verdict:
+    """Fail where queries could not be retrieved: say how many, and with which error most of them."""
+    errors, stopped = evaluation.errors, evaluation.retrieved.stopped
     # Those that count, as everywhere, and what failed of those that are known to be bad.
-    asked = len({*(query.id for query in evaluation.counted), *evaluation.errors})
-    text = wording.not_retrieved(evaluation.errors, asked, evaluation.retrieved.stopped)
-    return Verdict("failed", text, "errors", queries=tuple(evaluation.errors))
+    asked = len({*(query.id for query in evaluation.counted), *errors})
+    counts = Counter(errors.values())
+    error = counts.most_common(1)[0][0]
+    end = error.rfind(". ", 0, _LONGEST_ERROR) if len(error) > _LONGEST_ERROR else -1
+    beginning = error[:end] if end > 0 else cut(error.rstrip("."), _LONGEST_ERROR)
+    there = "There is" if len(counts) == 2 else "There are"
+    others = f" {there} {plural(len(counts) - 1, 'other error', 'other errors')}." if len(counts) > 1 else ""
+    text = f"{len(errors):,} of {plural(asked, *_QUERY)} could not be retrieved: {beginning}.{others} No mean was computed."
+    return Verdict("failed", f"{text} {stopped}" if stopped else text, "errors", queries=tuple(errors))
 
 
-def _unknown_ids(evaluation: Evaluation, comparison: Comparison | None) -> Verdict | None:
+def _unknown_ids(case: Case) -> Verdict | None:
     """Fail a run of which not one id occurs anywhere in the golden set."""
-    unknown = find_unknown_ids(evaluation)
+    unknown = find_unknown_ids(case.evaluation)
     if unknown is None:
         return None
-    known = 0
-    if comparison is not None:
-        baseline = comparison.baseline
+    before: set[str] = set()
+    if case.comparison is not None:
+        baseline = case.comparison.baseline
         answers = (ranking for query in baseline.counted for ranking in baseline.rankings(query.id))
         before = {document_of(entry) for ranking in answers for entry in ranking}
-        known = len(before.intersection(unknown.returned))
-    if known:  # so they are ids of this index, and it is about quality
-        text = wording.nothing_judged_returned(len(unknown.returned), known)
-        return Verdict("failed", text, "ids", details=unknown.examples)
-    details = (*unknown.examples, wording.RETURN_KNOWN_IDS)
-    return Verdict("failed", unknown.problem, "ids", details=details)
-
-
-def _nothing_returned(evaluation: Evaluation) -> Iterator[Verdict]:
-    """Fail a run in which every answer is empty: of such a search nothing can be said, and no later one would be worse."""
-    queries = tuple([query.id for query in evaluation.counted if not query.no_answer])
-    if queries and not any(any(map(len, evaluation.rankings(query_id))) for query_id in queries):
-        yield Verdict("failed", wording.nothing_returned(len(queries)), "empty", queries=queries)
-
-
-def _forbidden(evaluation: Evaluation) -> Iterator[Verdict]:
-    """Fail queries that return a document which is forbidden for them; pass where there are such documents."""
-    forbidding = [query for query in evaluation.counted if query.forbidden]
-    if forbidding:
-        at_fault = tuple(
-            query.id
-            for query in forbidding
-            if any(
-                doc_id in ranking for ranking in evaluation.rankings(query.id) for doc_id in query.forbidden
-            )
+    if known := len(before.intersection(unknown.returned)):
+        text = (
+            f"No judged document came back for any query: none of the {plural(len(unknown.returned), 'returned id')} occurs "
+            f"in the golden set. The baseline's answers have {known:,} of them, so they are ids of this index."
         )
-        state: State = "failed" if at_fault else "passed"
-        yield Verdict(state, wording.forbidden(len(at_fault)), "forbidden", queries=at_fault)
+        return Verdict("failed", text, "ids", details=unknown.examples)
+    return Verdict("failed", unknown.problem, "ids", details=(*unknown.examples, RETURN_KNOWN_IDS))
 
 
-def _wrongly_answered(evaluation: Evaluation, gates: Gates) -> Iterator[Verdict]:
-    """Fail ``no_answer`` queries that got an answer, unless a threshold on the metric no_answer allows some."""
-    unanswerable = [query for query in evaluation.counted if query.no_answer]
-    if unanswerable and not any(metric.kind == "no_answer" for metric, _ in gates.slices):
-        answered = tuple(query.id for query in unanswerable if any(map(len, evaluation.rankings(query.id))))
-        state: State = "failed" if answered else "passed"
-        yield Verdict(state, wording.no_answer(len(answered)), "no_answer", _NO_ANSWER, queries=answered)
+def _nothing_returned(case: Case) -> Iterator[Verdict]:
+    """Fail a run in which every answer is empty: of such a search nothing can be said, and no later one would be worse."""
+    asked = tuple([query.id for query in case.evaluation.counted if not query.no_answer])
+    if asked and not case.single_queries_only and not any(_answered(case.evaluation, i) for i in asked):
+        of = f"any of the {len(asked):,} queries that have" if len(asked) > 1 else "the one query that has"
+        yield Verdict("failed", f"Nothing came back for {of} an answer.", "empty", queries=asked)
 
 
-def _compared(gate: Gate, judge: BaselineJudge | None) -> Verdict:
-    """Hold a run against the baseline, where there is one."""
-    if judge is None:
-        return Verdict.of(gate, "not checked", wording.without_baseline(gate))
-    if gate.word == "significance":  # without a `max_drop` to narrow it would gate nothing unseen
-        return Verdict.of(gate, "failed", wording.significance_alone(gate))
-    return judge.judge(gate)
+def _answered(evaluation: Evaluation, query_id: str) -> bool:
+    return any(map(len, evaluation.rankings(query_id)))
 
 
-def _bound(evaluation: Evaluation, gate: Gate) -> Verdict:
-    """Hold a mean against its ``min`` or ``max``."""
-    try:
-        return _held(evaluation, gate, evaluation.mean(gate.metric, gate.tag))
-    except NoQueryError as error:
-        return Verdict.of(gate, "failed", wording.no_query(error), over_no_query=True)
-
-
-def _held(evaluation: Evaluation, gate: Gate, value: float) -> Verdict:
-    """Hold a mean, or the score of a query, against its ``min`` or ``max``."""
-    limit = gate.limit.value
-    holds = at_least(value, limit) if gate.word == "min" else at_least(-value, -limit)
-    text = wording.bound(gate, value, holds=holds)
-    if holds:
-        return Verdict.of(gate, "passed", text, limit=limit)
-    parts = {} if gate.query_id else _parts(evaluation, gate)
-    queries = tuple(
-        sorted((i for i, part in parts.items() if part > TOLERANCE), key=lambda i: (-parts[i], i))
+def _forbidden(case: Case) -> Iterator[Verdict]:
+    """Fail queries that return a document which is forbidden for them; pass where there are such documents."""
+    evaluation = case.evaluation
+    forbidding = [query for query in evaluation.counted if query.forbidden]
+    wrong = tuple(
+        query.id
+        for query in forbidding
+        if any(not {*query.forbidden}.isdisjoint(ranking) for ranking in evaluation.rankings(query.id))
     )
-    details: tuple[str, ...] = ()
-    if gate.metric.kind == "latency" and queries:
-        details = (wording.slowest([(query_id, parts[query_id] + limit) for query_id in queries[:3]]),)
-    return Verdict.of(gate, "failed", text, queries=queries, details=details, limit=limit, value=value)
+    if wrong:
+        returning = plural(len(wrong), "query returns", "queries return")
+        yield Verdict("failed", f"{returning} a document that is forbidden.", "forbidden", queries=wrong)
+    elif forbidding:
+        yield Verdict("passed", "No forbidden document is returned.", "forbidden")
 
 
-def _parts(evaluation: Evaluation, gate: Gate) -> dict[str, float]:
-    """Return by how much each query keeps a mean from its limit.
-
-    That is weight × score for a ``max``, else weight × what is missing; of a latency the milliseconds beyond the limit.
-    """
-    metric, tag = gate.metric, gate.tag
-    if metric.kind == "latency":
-        took = evaluation.retrieved.latencies
-        return {q.id: max(took.get(q.id, (0.0,))) - gate.limit.value for q in evaluation.queries(metric, tag)}
-    scored = evaluation.scored(metric, tag)
-    if gate.word == "max":
-        return {query.id: query.weight * score for query, score in scored}
-    best = metric.upper if math.isfinite(metric.upper) else max((score for _, score in scored), default=0.0)
-    return {query.id: query.weight * (best - score) for query, score in scored}
-
-
-def _min_each(evaluation: Evaluation, gates: Gates, gate: Gate) -> Verdict:
-    """Hold each query's score against ``min_each``."""
-    limit = gate.limit.value
-    judged = _without_own_min(evaluation, gates, gate)
-    below = sorted((score, query.id) for query, score in judged if not at_least(score, limit))
-    text = wording.min_each(gate, len(judged), [score for score, _ in below])
-    if not judged:
-        return Verdict.of(gate, "failed", text, over_no_query=True)
-    queries = tuple([query_id for _, query_id in below])
-    lowest = below[0][0] if below else None
-    return Verdict.of(gate, "failed" if below else "passed", text, queries=queries, limit=limit, value=lowest)
+def _wrongly_answered(case: Case) -> Iterator[Verdict]:
+    """Fail ``no_answer`` queries that got an answer, unless a threshold on the metric no_answer allows some."""
+    unanswerable = [query for query in case.evaluation.counted if query.no_answer]
+    if not unanswerable or any(metric.kind == "no_answer" for metric, _ in case.gates.slices):
+        return
+    metric = Metric("no_answer")
+    wrong = tuple(query.id for query in unanswerable if _answered(case.evaluation, query.id))
+    if wrong:
+        got = f"{plural(len(wrong), *_QUERY)} marked `no_answer` got an answer"
+        text = f"{got}; set a threshold on the metric no_answer to allow some."
+        yield Verdict("failed", text, "no_answer", metric, queries=wrong)
+    else:
+        yield Verdict("passed", "Every `no_answer` query came back empty.", "no_answer", metric)
 
 
-def _without_own_min(evaluation: Evaluation, gates: Gates, gate: Gate) -> list[tuple[Query, float]]:
-    """Return the scored queries that have no ``min`` of their own on this metric, which takes the place of ``min_each``."""
-    return [
-        (query, score)
-        for query, score in evaluation.scored(gate.metric, gate.tag)
-        if not has_own_min(gates, query, gate.metric)
-    ]
+def _edited(case: Case) -> Iterator[Verdict]:
+    """Fail where the baseline's header tells other means than its rankings give: the file was edited."""
+    comparison, file = case.comparison, case.against.file
+    # Where single answers of a baseline are replaced, the others stay, and must not have been edited.
+    if comparison is None or not file or case.storing is not case.single_queries_only:
+        return
+    if wrong := wrong_means(comparison.baseline.run):
+        first, *others = wrong
+        gives = "none" if first.found is None else score_text(first.found, first.stated)
+        names = listed([mean.metric for mean in others])
+        also = f" {names} {'differs' if len(others) == 1 else 'differ'} too." if others else ""
+        text = (
+            f"{file} was edited after it was stored: its header tells {first.metric} {score_text(first.stated, first.found)}, and "
+            f"its rankings and judgments give {gives}.{also} Nothing can be compared with it."
+        )
+        advice = f"Restore the file: `{shlex.join(['git', 'checkout', '--', file])}`."
+        yield Verdict("failed", text, "baseline", details=(advice,))
+
+
+def _unpaired(case: Case) -> Iterator[Verdict]:
+    """Fail where less than half of the baseline's weight is compared, or the passages of more than a tenth are edited."""
+    comparison, against = case.comparison, case.against
+    if comparison is None or case.storing or case.single_queries_only:
+        return
+    share = comparison.paired_share()
+    edited, edited_share = comparison.passages_edited, comparison.passages_edited_share
+    if share < MIN_PAIRED:
+        text, advice = too_few_paired(comparison, share, against)
+        queries = (*comparison.reworded, *edited, *comparison.new)
+        yield Verdict("failed", text, "baseline", queries=queries, details=(advice,))
+    elif not at_least(_MAX_EDITED, edited_share):
+        name = against.name
+        text = (
+            f"{plural(len(edited), *_QUERY)} of {name}, {per_cent(edited_share)} by weight, "
+            f"{'judges' if len(edited) == 1 else 'judge'} other passages now: {listed(edited)}. "
+            f"{name[0].upper()}{name[1:]} was not searched for these, so a fall could hide behind the edit."
+        )
+        yield Verdict("failed", text, "baseline", queries=edited, details=(pair_again(against),))
 
 
 def would_pass(evaluation: Evaluation, query: Query, gates: Gates) -> bool:
@@ -240,8 +203,8 @@ def would_pass(evaluation: Evaluation, query: Query, gates: Gates) -> bool:
     Without a gate of its own, an answerable query must at least find a relevant document.
     """
     golden = replace(evaluation.golden, _queries=[replace(query, xfail=None)])
-    alone = replace(evaluation, golden=golden)
-    if any(verdict.failed for verdict in decide(alone, gates, single_queries_only=True)):
+    alone = Case(replace(evaluation, golden=golden), gates, single_queries_only=True)
+    if any(verdict.failed for verdict in decide(alone)):
         return False
     rankings = evaluation.rankings(query.id)
     if query.no_answer:

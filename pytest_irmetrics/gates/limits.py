@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from itertools import chain
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.numbers import as_whole_number
-from pytest_irmetrics.gates.wording import subject
+from pytest_irmetrics.gates.verdict import subject
 from pytest_irmetrics.metrics import MetricError, parse_metric
 from pytest_irmetrics.thresholds import WORDS, Gate, Gates, ThresholdError, read_limit
 
@@ -18,17 +18,14 @@ if TYPE_CHECKING:
     from pytest_irmetrics.run import Run
     from pytest_irmetrics.run.answer import StoredLimits
 
-Holds = Literal["less", "more", "otherwise"]
-"""How a limit compares with another: it lets more pass, fails more, or there is no telling."""
-
 
 class LimitEdit(NamedTuple):
     """A limit of today that is not the one stored with a run."""
 
     text: str
     """``mrr max_drop 0.01 → 0.05``; a limit that is not there is ``off``."""
-    holds: Holds
-    """What today's limit does, compared with the stored one."""
+    holds_less: bool
+    """Whether today's limit lets pass what the stored one did not."""
 
 
 class LimitsOfRun(NamedTuple):
@@ -74,40 +71,25 @@ def read_limits(run: Run, custom: Collection[str] = (), origin: str = "") -> Lim
     """
     if run.limits is None:
         return None
-    unread: list[str] = []
-    whole = Gates(_read(run.limits, custom, origin, unread))
-    own = {
-        query_id: list(_read(answer.limits, custom, origin, unread, query_id))
-        for query_id, answer in run.answers.items()
-        if answer.limits
-    }
-    return LimitsOfRun(Gates(whole, own=own), tuple(dict.fromkeys(unread)))
+    unread: dict[str, None] = {}
 
+    def read(limits: StoredLimits, query_id: str | None = None) -> Iterator[Gate]:
+        for entry in limits:
+            tag = str(entry["tag"]) if "tag" in entry else None
+            words = (*filter(entry.__contains__, WORDS), *(entry.keys() - {*WORDS, "metric", "tag"}))
+            for word in words:
+                try:
+                    metric = parse_metric(str(entry["metric"]), custom=custom)
+                    limit = read_limit(metric, word, entry[word], for_query=query_id is not None)
+                except (MetricError, ThresholdError):
+                    unread[f"{entry['metric']}{f' [{tag}]' if tag else ''} {word} {entry[word]}"] = None
+                    continue
+                if limit is not None:
+                    yield Gate(metric, tag, word, limit, origin, query_id=query_id)
 
-def _read(
-    limits: StoredLimits,
-    custom: Collection[str],
-    origin: str,
-    unread: list[str],
-    query_id: str | None = None,
-) -> Iterator[Gate]:
-    for entry in limits:
-        tag = str(entry["tag"]) if "tag" in entry else None
-        words = (*filter(entry.__contains__, WORDS), *(entry.keys() - {*WORDS, "metric", "tag"}))
-        for word in words:
-            try:
-                metric = parse_metric(str(entry["metric"]), custom=custom)
-                limit = read_limit(metric, word, entry[word], for_query=query_id is not None)
-            except (MetricError, ThresholdError):
-                unread.append(f"{entry['metric']}{f' [{tag}]' if tag else ''} {word} {entry[word]}")
-                continue
-            if limit is not None:
-                yield Gate(metric, tag, word, limit, origin, query_id=query_id)
-
-
-def stricter(gates: Gates, limits: Gates) -> Gates:
-    """Return gates that hold a run to two sets of limits, word by word: the worse verdict counts."""
-    return Gates(gates, own=gates.own, also=limits)
+    whole = [*read(run.limits)]
+    own = {i: [*read(answer.limits, i)] for i, answer in run.answers.items() if answer.limits}
+    return LimitsOfRun(Gates(whole, own=own), tuple(unread))
 
 
 def limit_edits(
@@ -118,8 +100,13 @@ def limit_edits(
     `queries` are today's, with limits of their own; `means` are the run's, by the metric's name, which per cent are of.
     """
     of_queries = [gates for query_id, gates in (stored.own or {}).items() if query_id in queries]
-    before = _by_key([*stored, *chain.from_iterable(of_queries)])
-    after = _by_key([*today, *chain.from_iterable(map(own_gates, queries.values()))])
+    before, after = (
+        {
+            (gate.metric, gate.tag, gate.query_id, gate.word): gate
+            for gate in (*whole, *chain.from_iterable(own))
+        }
+        for whole, own in ((stored, of_queries), (today, map(own_gates, queries.values())))
+    )
     edits = []
     for key in dict.fromkeys((*before, *after)):
         was, now = before.get(key), after.get(key)
@@ -127,28 +114,19 @@ def limit_edits(
         if gate is not None and (was and was.limit) != (now and now.limit):
             mean = means.get(gate.metric.name) if gate.tag is gate.query_id is None else None
             limits = " → ".join("off" if one is None else str(one.limit) for one in (was, now))
-            edits.append(LimitEdit(f"{subject(gate)} {gate.word} {limits}", _holds(was, now, mean)))
+            edits.append(LimitEdit(f"{subject(gate)} {gate.word} {limits}", _holds_less(was, now, mean)))
     return edits
 
 
-def _by_key(gates: Iterable[Gate]) -> dict[tuple[object, ...], Gate]:
-    """Return gates by what they are on."""
-    return {(gate.metric, gate.tag, gate.query_id, gate.word): gate for gate in gates}
-
-
-def _holds(was: Gate | None, now: Gate | None, mean: float | None) -> Holds:
-    """Say whether a limit lets pass what another did not; either may be none. `mean` is what per cent are of."""
-    word = WORDS[(was or now).word]  # type: ignore[union-attr]  # one of them is a gate
-    narrows = word is WORDS["significance"]  # so that having none fails more
+def _holds_less(was: Gate | None, now: Gate | None, mean: float | None) -> bool:
+    """Tell whether a limit lets pass what another did not; either may be none. `mean` is what per cent are of."""
     if was is None or now is None:
-        return "less" if (now is None) != narrows else "more"
+        gate = was or now
+        narrows = gate is not None and gate.word == "significance"  # so that having none fails more
+        return (now is None) is not narrows
     if mean is None and was.limit.percent != now.limit.percent:
-        return "otherwise"
+        return False
     mean = 1.0 if mean is None else mean
     # What may fail by the one, and what fails by it anyhow: two numbers of `auto` alone.
     before, after = ((gate.allowed(mean), gate.exact(mean)) for gate in (was, now))
-    if before[1] <= after[0]:
-        return "less" if word.looser == "higher" else "more"
-    if after[1] <= before[0]:
-        return "more" if word.looser == "higher" else "less"
-    return "otherwise"
+    return before[1] <= after[0] if WORDS[was.word].looser == "higher" else after[1] <= before[0]

@@ -1,110 +1,453 @@
-"""Measure how far a metric moved from the baseline, and say what that is by its ``max_drop``, ``max_lost`` or ``min_gain``."""
+"""Judge the words that hold a run against another, ``max_drop``, ``max_lost`` and ``min_gain``, and say what came of it."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Literal, NamedTuple
+import math
+from dataclasses import dataclass, replace
+from functools import cached_property
+from typing import TYPE_CHECKING, Literal
 
-from pytest_irmetrics.gates.verdict import at_least
+from pytest_irmetrics.base.numbers import (
+    TOLERANCE,
+    interval_ends_text,
+    score_text,
+    signed_text,
+)
+from pytest_irmetrics.base.wording import joined, plural
+from pytest_irmetrics.comparison import main_slice
+from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance, holm, smallest_p
+from pytest_irmetrics.evaluation import NoQueryError
+from pytest_irmetrics.gates.verdict import STATES, Against, Case, Verdict, at_least, keeps, subject
+from pytest_irmetrics.thresholds import WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.comparison import Comparison, MetricChange
+    from pytest_irmetrics.comparison import Comparison, JudgedSince, MetricChange
     from pytest_irmetrics.comparison.run_noise import RunNoise
     from pytest_irmetrics.gates.verdict import State
     from pytest_irmetrics.thresholds import Gate
 
-LEVEL = 0.05
-"""The p-value below which a fall fails by `auto`, where no ``significance`` says otherwise."""
+MIN_PAIRED = 0.5
+"""The share of the baseline's queries, by weight, under which too few are paired to judge the rest by."""
+
+_LEVEL = 0.05
+"""The p below which a fall is no chance, where no ``significance`` says otherwise, and one of other queries too."""
 
 _MOST_LOST = 1
 """How many more queries may fall to 0 than rise from it before a fall fails by `auto`."""
 
-Why = Literal["within", "beyond", "unlikely", "far", "lost", "noise hides any fall", "chance", "noise"]
-"""What decides: the limit; p, the limit of `auto` beyond which nothing is chance, or queries lost; or why nothing can."""
+_QUERY = ("query", "queries")
 
 
-class Outcome(NamedTuple):
-    """What a fall is by its limit, and why."""
+def compared(case: Case, gate: Gate) -> Verdict:
+    """Judge how a metric moved: under today's labels, and where these were edited under the stored ones; the worse counts."""
+    comparison, against = case.comparison, case.against
+    if comparison is None:
+        other = "check(against=…) or " if WORDS[gate.word].compares_with == "run" else ""
+        text = f"{subject(gate)}: {gate.word} {gate.limit} is not checked without {other}--ir-baseline."
+        return Verdict.of(gate, "not checked", text)
+    if gate.word == "significance":  # without a `max_drop` to narrow it would gate nothing unseen
+        text = f"{subject(gate)}: significance {gate.limit} has no max_drop to narrow. Give it one, or take it away."
+        return Verdict.of(gate, "failed", text)
+    if (obstacle := _obstacle(case, comparison, gate)) is not None:
+        return Verdict.of(gate, case.failure, obstacle[0], details=obstacle[1:])
+    sides = (comparison, comparison.under_stored_labels)
+    moved = [MOVED[gate.word](gate, case, comparison, one) for one in sides if one is not None]
+    if found := [one for one in moved if one.pairs]:
+        return min(found, key=lambda one: STATES.index(one.state)).verdict()
+    if before := moved[0].change.before:
+        text = (
+            f"A gate over no query: {subject(gate)} leaves out today whatever it counted in {against.name}."
+        )
+        return Verdict.of(gate, case.failure, text, queries=tuple(before), over_no_query=True)
+    lacks = "has none of its queries" if gate.query_id is None else "does not have this query"
+    reason = f"{against.name} {lacks}."
+    try:
+        case.score(gate)
+    except NoQueryError as error:
+        if not gate.by_default:
+            raise
+        reason = str(error)  # nobody asked for a gate on this metric of this set
+    return Verdict.of(gate, "not checked", f"{subject(gate)}: {gate.word} is not checked, because {reason}")
 
-    state: State
-    why: Why
+
+def _obstacle(case: Case, comparison: Comparison, gate: Gate) -> tuple[str, str] | None:
+    """Say why a gate cannot be judged against a baseline, and what to do: too shallow, or too few of a tag's queries pair."""
+    against, depth, cutoff = case.against, comparison.baseline.depth, gate.metric.cutoff
+    if cutoff is not None and depth is not None and cutoff > depth:
+        text = f"{subject(gate)} needs {cutoff} results a query, and {against.name} holds {depth}."
+        return text, "Store a deeper one." if against.update_command else "Give a deeper one."
+    # The whole set has a verdict of its own.
+    share = 1.0 if gate.tag is None else comparison.paired_share(gate.tag)
+    return None if share >= MIN_PAIRED else too_few_paired(comparison, share, against, gate.tag)
 
 
-class Regression(NamedTuple):
-    """How far a metric fell from the baseline under one set of labels, held against a gate's limit."""
+def too_few_paired(
+    comparison: Comparison, share: float, against: Against, tag: str | None = None
+) -> tuple[str, str]:
+    """Say which share of the baseline's queries, or of those with a tag, is still asked in the same words; and what to do.
+
+    The share is by weight. Of the whole set it is said, too, where the others are.
+    """
+    passages = len(comparison.passages_edited)
+    others = (
+        f": {len(comparison.removed):,} removed, {len(comparison.reworded):,} reworded, {len(comparison.new):,} new"
+        f"{f', {passages:,} with other passages' if passages else ''}"
+    )
+    tagged, others = ("", others) if tag is None else (f" tagged {tag}", "")
+    text = (
+        f"Only {per_cent(share)} of {against.name}'s queries{tagged} (by weight) are still asked in the same words{others}. "
+        "That is too few to say that nothing regressed."
+    )
+    return text, pair_again(against)
+
+
+def pair_again(against: Against) -> str:
+    """Say what makes queries pair again."""
+    if not against.update_command:
+        return "Ids and texts pair the queries: compare with a run of this golden set."
+    return "Restore the ids and texts, or store a new baseline."
+
+
+def per_cent(share: float) -> str:
+    """Round down: less than a half must not read as one."""
+    return f"{math.floor(share * 100 + TOLERANCE)}%"
+
+
+@dataclass(frozen=True)
+class _Moved:
+    """How a metric moved from another run under one set of labels, held against the limit of a gate."""
 
     gate: Gate
+    case: Case
+    today: Comparison
+    """The comparison of the two runs under today's labels."""
     comparison: Comparison
-    """The comparison of the two runs under these labels."""
-    change: MetricChange
-    noise: RunNoise | None
-    """How much the mean varies between runs of one retriever; None where it does not, and for what is no mean."""
-    significance: float | None
-    """The level of p from which on a fall may be chance; None where every fall beyond the limit fails."""
+    """That under these labels."""
 
-    @classmethod
-    def measure(cls, gate: Gate, comparison: Comparison, significance: float | None = None) -> Regression:
-        """Measure the fall that a gate limits; ``significance`` is a threshold that narrows its ``max_drop``."""
-        change = change_of(gate, comparison)
-        if gate.word == "max_lost" or gate.query_id is not None:
-            return cls(gate, comparison, change, None, None)
-        noise = comparison.run_noise(gate.metric, gate.tag)
-        noise = noise if noise is not None and noise.deviation > 0 else None
-        if gate.word == "min_gain":
-            return cls(gate, comparison, change, noise, None)
-        level = LEVEL if significance is None and gate.limit.auto else significance
-        return cls(gate, comparison, change, noise, level)
+    @cached_property
+    def change(self) -> MetricChange:
+        """How the mean moved, or the score of the one query that the gate is on."""
+        gate = self.gate
+        change = self.comparison.change(gate.metric, gate.tag)
+        return change if gate.query_id is None else change.of_query(gate.query_id)
 
     @property
-    def size(self) -> float:
-        """Baseline − now of the mean, or of the query's score; the number of lost queries for ``max_lost``."""
-        return len(self.change.lost) if self.gate.word == "max_lost" else -self.change.delta
+    def pairs(self) -> bool:
+        """Whether there is a query to compare."""
+        return self.change.n > 0
 
     @property
-    def allowed(self) -> float:
-        """The limit on ``size``; below 0 for ``min_gain``."""
-        return (
-            -self.gate.limit.value
-            if self.gate.word == "min_gain"
-            else self.gate.allowed(self.change.baseline)
+    def value(self) -> float:
+        """What is held against the limit."""
+        raise NotImplementedError
+
+    @property
+    def limit(self) -> float:
+        """The limit as a number on the metric's scale."""
+        return self.gate.limit.value
+
+    @cached_property
+    def state(self) -> State:
+        """What the gate comes to."""
+        return "passed" if keeps(self.gate, self.value, self.limit) else "failed"
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        """Ids of the queries that explain it, the one that costs the mean most first."""
+        return () if self.state == "passed" else self.change.worse
+
+    @property
+    def text(self) -> str:
+        """The sentence that says what moved, how far it may, and what that comes to."""
+        raise NotImplementedError
+
+    @property
+    def moved(self) -> str:
+        """How far it moved, in two or three words."""
+        return signed_text(self.change.delta) if self.change.n else "nothing to compare"
+
+    @cached_property
+    def noise(self) -> RunNoise | None:
+        """How much the mean varies between runs of one retriever; None where it does not, and for a query's score."""
+        noise = None if self.gate.query_id else self.comparison.run_noise(self.gate.metric, self.gate.tag)
+        return noise if noise is not None and noise.deviation > 0 else None
+
+    def statistics(self) -> Iterator[str]:
+        """Yield what the move of a mean shows."""
+        change = self.change
+        worse, better = len(change.worse), len(change.better)
+        same = change.n - worse - better
+        yield f"{plural(change.n, *_QUERY)}: {worse:,} worse, {better:,} better, {same:,} same."
+        if self.noise is not None:
+            yield noise_text(self.noise, None if self.gate.word == "min_gain" else self.limit)
+
+    def verdict(self) -> Verdict:
+        """Return the verdict on the gate."""
+        case, gate, passed = self.case, self.gate, self.state == "passed"
+        labels, as_stored = self.today.changed_labels(gate.tag), self.comparison is not self.today
+        lead = f"Under the {joined(labels)} stored with {case.against.name}, " if as_stored and labels else ""
+        return Verdict.of(
+            gate,
+            "not checked" if case.storing and not passed else self.state,
+            lead + self.text,
+            queries=self.queries,
+            details=(*self._by_labels(labels), *(() if gate.query_id else self.statistics())),
+            limit=self.limit,
+            value=self.value,
+            as_stored=as_stored,
         )
+
+    def _by_labels(self, labels: Sequence[str]) -> Iterator[str]:
+        """Yield what the move is by the stored labels and by today's, where these are others."""
+        stored = self.today.under_stored_labels
+        if stored is None or not labels:
+            return
+        if self.today.judged_since.one_sided is not None:
+            yield one_sided(self.today.judged_since)
+            return
+        was, is_now = (replace(self, comparison=one).moved for one in (stored, self.today))
+        hidden = self.comparison is stored
+        if hidden or was != is_now:
+            yield f"By the stored {joined(labels)} {was}, by today's {is_now}; both are gated."
+        if hidden:
+            yield "Edited labels alone cannot make it pass: accept today's run, or undo the change of the search."
+
+
+class _Lost(_Moved):
+    """``max_lost``: how many queries scored before and score 0 now."""
+
+    @property
+    def pairs(self) -> bool:
+        # A query that a metric leaves out today has none to pair with, and is lost.
+        return bool(self.change.n or self.change.before)
+
+    @property
+    def value(self) -> float:
+        return len(self.change.lost)
+
+    @property
+    def queries(self) -> tuple[str, ...]:
+        return self.change.lost
+
+    @property
+    def moved(self) -> str:
+        return f"{len(self.change.lost):,} fell to 0" if self.change.lost else "none fell to 0"
+
+    @property
+    def text(self) -> str:
+        allowed = f"at most {self.gate.limit}" if self.limit else "none"
+        scored = plural(len(self.change.before), *_QUERY)
+        return f"{len(self.change.lost):,} of {scored} fell to 0 by {subject(self.gate)}; {allowed} may."
+
+    def statistics(self) -> Iterator[str]:
+        yield from ()
+
+
+class _Gain(_Moved):
+    """``min_gain``: how far a mean rose."""
+
+    @property
+    def value(self) -> float:
+        return self.change.delta
+
+    @property
+    def text(self) -> str:
+        change, size = self.change, abs(self.value)
+        moved, against = score_text(size, self.limit), self.case.against.name
+        moved = f"rose by {moved} over" if change.delta > 0 else f"fell by {moved} from"
+        moved = moved if size > TOLERANCE else "did not move from"
+        now = score_text(change.now, change.baseline)
+        limit = score_text(self.limit, size)
+        return f"{subject(self.gate)} {moved} {against}, to {now}; a rise of at least {limit} is required."
+
+
+class _Drop(_Moved):
+    """``max_drop``: how far a mean fell, and whether chance or run noise explains that."""
+
+    @property
+    def value(self) -> float:
+        return -self.change.delta
+
+    @property
+    def limit(self) -> float:
+        return self.gate.allowed(self.change.baseline)
 
     @property
     def margin(self) -> float:
         """How far beyond its limit a fall may still be run noise."""
-        return 0.0 if self.noise is None or self.gate.word == "min_gain" else self.noise.margin
+        return 0.0 if self.noise is None else self.noise.margin
+
+    @cached_property
+    def level(self) -> float | None:
+        """The level of p from which on a fall may be chance; None where every fall beyond the limit fails."""
+        gate = self.gate
+        given = None if gate.query_id else self.case.gates.of(gate.metric, gate.tag).get("significance")
+        return given.limit.value if given is not None else _LEVEL if gate.limit.auto else None
+
+    @cached_property
+    def p_value(self) -> tuple[float | None, int]:
+        """The p-value, adjusted for all gates of the test that are judged by one in the same way (Holm), and their number."""
+        family: dict[Gate, float] = {}
+        for gate in self.case.gates:
+            alike = gate.word == "max_drop" and gate.limit.auto == self.gate.limit.auto
+            if alike and _obstacle(self.case, self.comparison, gate) is None:
+                one = replace(self, gate=gate)
+                if one.level is not None and one.change.p_value is not None:
+                    family[gate] = one.change.p_value
+        adjusted = dict(zip(family, holm(list(family.values())), strict=True))
+        return adjusted.get(self.gate), len(family)
 
     @property
-    def exceeds(self) -> bool:
-        """Whether the fall exceeds its limit by more than run noise explains."""
-        return not at_least(self.allowed + self.margin, self.size)
+    def state(self) -> State:
+        return self._outcome[0]
 
-    def outcome(self, p_value: Callable[[], float | None]) -> Outcome:
-        """Return what the fall is; ``p_value`` gives its p, adjusted for the gates that are judged by one."""
-        if at_least(self.allowed, self.size):
-            return Outcome("passed", "within")
-        if self.noise is not None and 0 < (self.change.baseline or 0.0) <= self.allowed + self.margin:
-            return Outcome("failed", "noise hides any fall")
-        if not self.exceeds:
-            return Outcome("undecided", "noise")
-        if self.significance is None:
-            return Outcome("failed", "beyond")
-        auto = self.gate.limit.auto
-        if auto and not at_least(self.gate.exact(self.change.baseline), self.size):
-            return Outcome("failed", "far")
-        p = p_value()  # which takes time, of a hundred thousand queries
-        if p is not None and p < self.significance:
-            return Outcome("failed", "unlikely")
-        if not auto:  # without a p-value there is no telling that it is chance
-            return Outcome("failed", "beyond") if p is None else Outcome("undecided", "chance")
-        if len(self.change.lost) - len(self.change.found) > _MOST_LOST:
-            return Outcome("failed", "lost")
-        return Outcome("undecided", "chance")
+    @cached_property
+    def _outcome(self) -> tuple[State, _Why]:
+        """What the fall is by its limit, and by what."""
+        change, level, auto = self.change, self.level, self.gate.limit.auto
+        if at_least(self.limit, self.value):
+            return "passed", "within"
+        if self.noise is not None and 0 < (change.baseline or 0.0) <= self.limit + self.margin:
+            return "failed", "noise hides any fall"
+        if at_least(self.limit + self.margin, self.value):
+            return "undecided", "noise"
+        if level is None:
+            return "failed", "beyond"
+        if auto and not at_least(self.gate.exact(change.baseline), self.value):
+            return "failed", "far"
+        p, _ = self.p_value  # which takes time, of a hundred thousand queries
+        if p is not None and p < level:
+            return "failed", "unlikely"
+        if auto and len(change.lost) - len(change.found) > _MOST_LOST:
+            return "failed", "lost"
+        # Without a p-value there is no telling that it is chance.
+        return ("undecided", "chance") if auto or p is not None else ("failed", "beyond")
+
+    @property
+    def text(self) -> str:
+        gate, change, against = self.gate, self.change, self.case.against.name
+        share = f" ({gate.limit} of {score_text(change.baseline)})" if gate.limit.percent else ""
+        rule = f"at most {score_text(self.limit, self.value)}{share} is allowed"
+        why = self._outcome[1]
+        if why == "within":
+            moved = (
+                f"moved by {signed_text(change.delta)}" if abs(change.delta) > TOLERANCE else "did not move"
+            )
+            return f"{subject(gate)} {moved} from {against}; {rule}."
+        size, now = score_text(self.value, self.limit), score_text(change.now, change.baseline)
+        fell = f"{subject(gate)} fell by {size} from {against} to {now}"
+        if why == "noise":
+            return (
+                f"{fell}, which answers that differ from one time to the next explain: undecided ({rule}, and up to "
+                f"{score_text(self.margin)} more is run noise)."
+            )
+        if why == "chance":
+            return f"{fell}, which may be chance: undecided{self._chance()}."
+        because = ""
+        if why == "noise hides any fall":
+            because = (
+                ". It cannot be judged: answers differ so much from one time to the next that even 0 would pass. Ask more "
+                "often"
+            )
+        elif why == "unlikely":
+            p, adjusted = self._p_text(" = ")
+            because = f". {p}{adjusted}{',' * bool(adjusted)} is below the significance {self.level:g}"
+        elif why == "far":
+            because = f", {score_text(gate.exact(change.baseline), self.value)} where it may be chance"
+        elif why == "lost":
+            because = (
+                f". {len(change.lost)} queries fell to 0, and {len(change.found) or 'none'} rose from it"
+            )
+        return f"{fell}; {rule}{because}."
+
+    def _p_text(self, sign: str) -> tuple[str, str]:
+        """Return the adjusted p beside its level, and for how many gates it was adjusted."""
+        p, gates = self.p_value
+        adjusted = f", adjusted for {gates} gates (Holm)" if gates > 1 else ""
+        return ("", "") if p is None else (_p_text(p, self.level or _LEVEL, sign=sign), adjusted)
+
+    def _chance(self) -> str:
+        """Say, in parentheses, how likely a fall is that may be chance, and how far one must be that is not."""
+        enough = drop_for_chance([*self.change.weighted_differences.values()], self.margin)
+        limit = f"{enough:g} would fail one harmless change in {HARMLESS_IN}" if enough else ""
+        facts = [*filter(None, ["".join(self._p_text(" ")), limit])]
+        return f" ({'; '.join(facts)})" if facts else ""
+
+    def statistics(self) -> Iterator[str]:
+        yield from super().statistics()
+        if self.state == "failed":
+            yield from self._generality()
+
+    def _generality(self) -> Iterator[str]:
+        """Say whether the mean over other queries likely fell too, or that these are too few to tell.
+
+        Of that nothing where most of the fall is in one slice.
+        """
+        change = self.change
+        if change.p_value is None or change.interval is None:
+            return
+        least = smallest_p(change.changed)
+        if least > _LEVEL:
+            if change.changed == 1:
+                yield "Only 1 query changed: too few to generalise from, but this one did break."
+                return
+            how = "all down" if not change.better else f"{len(change.worse)} of them down"
+            yield (
+                f"Only {change.changed} queries changed, {how}. The smallest p that {change.changed} can give is "
+                f"{least:.2f}: too few to generalise from, but these did break."
+            )
+            return
+        exact = "Exact for these two runs on this golden set" if self.noise is None else ""
+        if change.tag is None and main_slice(self.comparison, change.metric) is not None:
+            if exact:
+                yield f"{exact}."
+            return
+        shown = f"({_p_text(change.p_value, _LEVEL)}, 95 % interval {interval_ends_text(change.interval)})"
+        if change.p_value < _LEVEL and change.interval[1] < -TOLERANCE:
+            lead = f"{exact}. " if exact else ""
+            yield f"{lead}The mean over other queries drawn like these likely fell too {shown}."
+        else:
+            lead = f"{exact}; too" if exact else "Too"
+            yield f"{lead} few queries to tell whether the mean over others fell too {shown}."
 
 
-def change_of(gate: Gate, comparison: Comparison) -> MetricChange:
-    """Return how what a gate is on moved, a mean or the score of one query."""
-    if gate.query_id is not None:
-        return comparison.change_of_query(gate.metric, gate.query_id)
-    return comparison.change(gate.metric, gate.tag)
+def _p_text(p: float, *against: float, sign: str = " = ") -> str:
+    """Print a p with its sign, `p = 0.02`, and two or three decimals, or more beside a level that it would else print like."""
+    smallest = min((0.001, *against))
+    if p < smallest:
+        return f"p < {smallest:g}"
+    return f"p{sign}{score_text(p, *against, digits=3 if p < 0.01 else 2)}"
+
+
+def noise_text(noise: RunNoise, limit: float | None = None) -> str:
+    """Say how much a mean varies from run to run, and beyond which fall it fails with this ``limit``."""
+    now, before = noise.asked
+    asked = f"{plural(now, 'answer')} a query today and {before} in the baseline"
+    if now == before:
+        asked = f"{now} answers a query on each side"
+    beyond = "" if limit is None else f": a fall fails beyond {score_text(limit + noise.margin, limit)}"
+    unstable = f" Least stable: {', '.join(noise.unstable[:3])}." if noise.unstable else ""
+    spread = f"{score_text(noise.deviation)} from run to run (standard deviation)"
+    return f"With {asked} the difference varies by {spread}{beyond}.{unstable}"
+
+
+def one_sided(judged: JudgedSince) -> str:
+    """Say that one run's documents alone were judged since the baseline was stored, so that today's judgments favour it."""
+    one, other = (
+        ("today's run", "the baseline") if judged.one_sided == "now" else ("the baseline", "today's run")
+    )
+    few, many = sorted((judged.now, judged.baseline), key=lambda side: side.judged_since)
+    return (
+        f"The new judgments are of one side: {many.judged_since:,} of the documents that {one} alone returns were judged since "
+        f"the baseline was stored, and {few.judged_since or 'none'} of the {few.returned:,} that {other} alone does. That favours {one}, so today's "
+        "judgments do not tell which is better. Judge both."
+    )
+
+
+_Why = Literal["within", "beyond", "unlikely", "far", "lost", "noise hides any fall", "chance", "noise"]
+"""What decides on a fall: the limit; p, the limit of `auto` beyond which nothing is chance, or queries lost; or why nothing can."""
+
+MOVED: Mapping[str, type[_Moved]] = {"max_drop": _Drop, "max_lost": _Lost, "min_gain": _Gain}
+"""The words that hold a run against another."""

@@ -1,15 +1,19 @@
-"""The verdict on one gate, with the queries that explain it; the run that a test is compared with; the metric that leads."""
+"""The verdict on one gate, with the queries that explain it; what it is judged by; the metric that leads."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
 
 from pytest_irmetrics.base.numbers import TOLERANCE
-from pytest_irmetrics.thresholds import Threshold, resolve
+from pytest_irmetrics.evaluation import NoQueryError
+from pytest_irmetrics.thresholds import WORDS, Threshold, resolve
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Sequence
 
+    from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Gate, Gates, Limit
 
@@ -62,32 +66,27 @@ class Verdict(NamedTuple):
     """The limit as a number on the metric's own scale."""
     single: bool = False
     """Whether the gate is on one query, by a threshold of its own."""
-    shares: tuple[float, ...] = ()
-    """For a ``max_drop``: what each of ``queries`` lost, as a share of what they lost together, in [0, 1]."""
     as_stored: bool = False
     """Whether the drop shows only under the labels stored with the baseline: the golden set was edited since."""
     over_no_query: bool = False
     """Whether it failed because it has no query to average over, which storing a new baseline does not change."""
     broken_by: float | None = None
-    """Of a failed gate: how far beyond its limit the value is, in limits; None where no value was held against a limit."""
+    """Of a failed gate: how far beyond its limit the value is, in limits; None where no value was held against a limit.
+
+    2 for a fall of 0.03 where 0.01 is allowed, 0.05 for a mean of 0.76 where 0.80 is required. A limit of 0 counts as
+    0.01, or as one query.
+    """
 
     @classmethod
     def of(cls, gate: Gate, state: State, text: str, *, value: float | None = None, **more: Any) -> Verdict:
         """Return the verdict on a gate; ``value`` is what was held against the limit, ``more`` are further fields."""
         limit = more.get("limit")
-        broken = state == "failed" and value is not None and limit is not None
+        if state == "failed" and value is not None and limit is not None:
+            least = 1.0 if WORDS[gate.word].range == "count" else 0.01
+            more["broken_by"] = abs(value - limit) / max(abs(limit), least)
         if gate.query_id is not None:
             more |= {"queries": (gate.query_id,), "single": True}
-        return cls(
-            state,
-            text,
-            gate.word,
-            gate.metric,
-            gate.tag,
-            origin=gate.origin,
-            broken_by=broken_by(gate.word, value, limit) if broken else None,  # type: ignore[arg-type]  # neither is None
-            **more,
-        )
+        return cls(state, text, gate.word, gate.metric, gate.tag, origin=gate.origin, **more)
 
     @property
     def failed(self) -> bool:
@@ -105,12 +104,48 @@ class Verdict(NamedTuple):
         return self.word == "max_drop" and self.tag is None and not self.single
 
 
-def broken_by(word: str, value: float, limit: float) -> float:
-    """Return how far beyond its limit a value is, in limits: 2 for a fall of 0.03 where 0.01 is allowed.
+_NOTHING = Against()
 
-    0.05 for a mean of 0.76 where 0.80 is required. A limit of 0 counts as 0.01, or as one query.
-    """
-    return abs(value - limit) / max(abs(limit), 1.0 if word == "max_lost" else 0.01)
+
+@dataclass(frozen=True)
+class Case:
+    """What the gates of one test are judged by: its run, and how that compares with another, where there is one."""
+
+    evaluation: Evaluation
+    gates: Gates
+    comparison: Comparison | None = None
+    against: Against = _NOTHING
+    """The baseline, or what stands in for it."""
+    storing: bool = False
+    """Whether a new baseline is being stored: what would fail against the one before is then not checked."""
+    single_queries_only: bool = False
+    """Whether the gates on means of a set or slice are left out."""
+
+    @property
+    def failure(self) -> State:
+        """What a gate against the baseline comes to that fails."""
+        return "not checked" if self.storing else "failed"
+
+    def score(self, gate: Gate) -> float:
+        """Return the mean, or the score of a query, that a gate is on. Raises NoQueryError where there is none."""
+        if gate.query_id is None:
+            return self.evaluation.mean(gate.metric, gate.tag)
+        score = self.evaluation.score(gate.metric, gate.query_id)
+        if score is None:
+            raise NoQueryError(f"{subject(gate)} is not defined.")
+        return score
+
+
+def subject(gate: Gate) -> str:
+    """Name what a gate is on: a metric, one of the queries with a tag, or one of a single query."""
+    if gate.query_id is not None:
+        return f"{gate.metric.name} of the query {gate.query_id}"
+    return gate.metric.name if gate.tag is None else f"{gate.metric.name} of the queries tagged {gate.tag}"
+
+
+def keeps(gate: Gate, value: float, limit: float) -> bool:
+    """Tell whether a value is on the side of its limit that passes, within 1e-9 for floating point."""
+    return at_least(limit, value) if WORDS[gate.word].looser == "higher" else at_least(value, limit)
 
 
 def at_least(value: float, limit: float) -> bool:

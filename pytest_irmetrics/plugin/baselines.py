@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base.wording import plural, printable
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
-from pytest_irmetrics.gates import Against
+from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.config import collects_whole_files, requests_irmetrics, run_config, runs_tests
 from pytest_irmetrics.plugin.marks import name_in_file
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note

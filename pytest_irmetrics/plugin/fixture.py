@@ -16,8 +16,8 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, warn_of_unknown_ids
-from pytest_irmetrics.gates import Against, decide
-from pytest_irmetrics.gates.wording import RETURN_KNOWN_IDS
+from pytest_irmetrics.gates.decide import RETURN_KNOWN_IDS, decide
+from pytest_irmetrics.gates.verdict import Against, Case
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin.baselines import StoredRun, read_stored_run, run_of_other
 from pytest_irmetrics.plugin.item_report import add_notes, item_report
@@ -172,7 +172,7 @@ class IRMetrics:
         try:
             item = self._item.of(golden)
             now = await _measure(item, retriever, ask)
-            verdicts = decide(now, Gates()) if now.errors else ()
+            verdicts = decide(Case(now, Gates())) if now.errors else ()
             return self._conclude(item, ItemResult(now, Gates(), verdicts, checked=False))
         except IRMetricsError as error:
             fail(str(error))
@@ -285,14 +285,8 @@ def _decided(
 ) -> ItemResult:
     """Decide the test's gates on today's run, compared with one called `against`."""
     settings = item.settings
-    verdicts = decide(
-        now,
-        gates,
-        comparison=comparison,
-        against=against,
-        storing=settings.update and against.name == OWN_BASELINE,
-        single_queries_only=bool(settings.only_queries),
-    )
+    storing = settings.update and against.name == OWN_BASELINE
+    verdicts = decide(Case(now, gates, comparison, against, storing, bool(settings.only_queries)))
     if settings.update and comparison is None:
         # The first baseline: of course there was nothing to compare with.
         verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")

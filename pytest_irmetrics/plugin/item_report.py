@@ -156,8 +156,8 @@ def _on_limits(item: GatedItem, comparison: Comparison, gates: Gates) -> Iterato
     if stored is None or item.settings.only_queries:
         return
     edits = limit_edits(stored.gates, gates, golden.queries, run.means)
-    less = [edit.text for edit in edits if edit.holds == "less"] + [f"{text} → off" for text in stored.unread]
-    differing = [*(f"{text} (holds less)" for text in less), *(e.text for e in edits if e.holds != "less")]
+    less = [edit.text for edit in edits if edit.holds_less] + [f"{text} → off" for text in stored.unread]
+    differing = [*(f"{text} (holds less)" for text in less), *(e.text for e in edits if not e.holds_less)]
     if differing:
         lead = "Limits differ from those that judged the baseline when it was stored"
         command = item.command("--ir-baseline-update")

@@ -101,18 +101,18 @@ def verdicts(item: ItemReport) -> Iterator[Block]:
     """Yield what the failed gates say, the statistics of the first drop, and what kind of change it is."""
     tabled = {(row.metric, row.tag) for row in failed_rows(item)}
     failed = item.verdicts("failed")
-    first_drop = next((gate for gate in failed if gate.shares), None)
+    first_drop = next((gate for gate in failed if gate.on_fall), None)
     others = 0
     for place, gate in enumerate(failed):
         # What else than a mean's place a verdict says may be what mends it.
-        measured = bool(gate.shares) or gate.word in ("min", "max")
+        measured = gate.on_fall or gate.word in ("min", "max")
         in_table = measured and (gate.metric, gate.tag) in tabled and not (gate.single or gate.as_stored)
         others += bool(place) and not in_table
         shown = not place or not (in_table or others > _MORE_VERDICTS)
         level = Level.NORMAL if shown else Level.VERBOSE
         yield Text(gate.text, "bad", level=level)
-        main = len(gate.details) if not gate.shares else 0 if in_table else _MAIN_DETAILS
-        details = gate.details if not gate.shares or gate is first_drop else gate.details[:main]
+        main = len(gate.details) if not gate.on_fall else 0 if in_table else _MAIN_DETAILS
+        details = gate.details if not gate.on_fall or gate is first_drop else gate.details[:main]
         for number, detail in enumerate(details):
             yield Text(detail, indent=1, level=level if number < main else Level.VERBOSE)
         if gate.origin:
@@ -227,7 +227,7 @@ def queries(item: ItemReport) -> Iterator[Block]:
 def _worst_first(item: ItemReport) -> str:
     """Return what stands above the queries: `27 queries worse by ndcg@10, the worst first:`."""
     gate = explaining_gates(item.verdicts("failed"))[0]
-    if not gate.shares:
+    if not gate.on_fall:
         return "Its queries, the worst first:"
     count = len(gate.queries) + gate.more
     metric = gate.metric if gate.tag is None else f"{gate.metric} [{gate.tag}]"

@@ -155,12 +155,16 @@ class VerdictReport:
     """Sentences that say more: how many queries moved, and what that shows."""
     single: bool = False
     """Whether it is a query's own threshold."""
-    shares: list[float] = field(default_factory=list)
-    """Of a drop: the share of all that was lost that each of ``queries`` lost, in [0, 1]."""
     more: int = 0
     """How many queries explain it besides ``queries``."""
     as_stored: bool = False
     """Whether the drop shows only under the judgments stored with the baseline."""
+
+    @property
+    def on_fall(self) -> bool:
+        """Whether it failed because queries made a mean fall further than its ``max_drop``."""
+        fell = self.state == "failed" and self.word == "max_drop" and not self.single
+        return fell and bool(self.queries)
 
 
 def explaining_gates(gates: Iterable[VerdictReport]) -> list[VerdictReport]:
@@ -169,7 +173,7 @@ def explaining_gates(gates: Iterable[VerdictReport]) -> list[VerdictReport]:
     What was low before the drop does not explain it.
     """
     failed = [gate for gate in gates if gate.state == "failed" and gate.queries]
-    if any(gate.shares for gate in failed):
+    if any(gate.on_fall for gate in failed):
         failed = [gate for gate in failed if gate.single or gate.word not in ("min", "max")]
     return failed
 
