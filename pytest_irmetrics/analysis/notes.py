@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from functools import partial
 from itertools import chain
+from math import inf
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
@@ -12,7 +13,6 @@ from pytest_irmetrics.comparison import slices_that_fell
 from pytest_irmetrics.gates.decide import would_pass
 from pytest_irmetrics.gates.regression import noise_text
 from pytest_irmetrics.reports.item_report import Note
-from pytest_irmetrics.retrieval import RetrievalError
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.retrieval.passages import documents_of
 
@@ -66,6 +66,21 @@ def _would_pass(result: ItemResult) -> Iterator[str]:
             yield f"The query {query.id} is marked xfail ({query.xfail or 'no reason given'}) and would pass now: take the mark away."
 
 
+def _nothing_relevant(result: ItemResult) -> Iterator[str]:
+    """Say that a run passes in which nothing that is relevant came back."""
+    evaluation = result.evaluation
+    judged = [query for query in evaluation.counted if query.judgments]
+    level = evaluation.golden.relevance_level
+    found = (
+        query.judgments.get(doc_id, 0) >= level
+        for query in judged
+        for ranking in evaluation.rankings(query.id)
+        for doc_id in ranking
+    )
+    if judged and not result.failed and not any(found):
+        yield f"Nothing relevant came back for any of {plural(len(judged), 'query', 'queries')}."
+
+
 def _answers_cut_short(result: ItemResult) -> Iterator[str]:
     """Say that the retriever seems to have a depth of its own: most answers end at one length, short of what was asked for.
 
@@ -97,6 +112,24 @@ def _not_in_the_run(result: ItemResult) -> Iterator[str]:
             f"No line of the stored run is about {plural(len(missing), 'query', 'queries')}, which counts as an empty "
             f"answer: {listed(missing)}."
         )
+
+
+def _other_order_by_rank(result: ItemResult) -> Iterator[str]:
+    """Count the queries of which a TREC run's ranks tell another order than its scores, as far as results are looked at."""
+    comparison = result.comparison
+    sides = [("The stored run", result.evaluation)]
+    if comparison is not None:
+        sides.append((result.against or "", comparison.baseline))
+    for name, evaluation in sides:
+        answers = [evaluation.run.answers.get(query.id) for query in evaluation.counted]
+        agreeing = [answer.agreeing for answer in answers if answer and answer.agreeing is not None]
+        otherwise = sum(count < (evaluation.depth or inf) for count in agreeing)
+        if otherwise:
+            yield (
+                f"{name} ranks {otherwise} of {plural(len(answers), 'query', 'queries')} in another order than its scores do, "
+                "which tie or contradict the ranks. As in trec_eval the scores count, and of equal ones the greater id "
+                "comes first. Write scores that fall with the rank."
+            )
 
 
 def _unmatched_passages(result: ItemResult) -> Iterator[str]:
@@ -132,20 +165,18 @@ def _not_in_the_index(result: ItemResult) -> Iterator[str]:
         )
 
 
-def not_in_index(golden: GoldenSet, corpus: Container[str]) -> frozenset[str]:
-    """Return the documents judged relevant that an index lacks, by what ``ir_corpus`` gave. Raises RetrievalError where it cannot be asked."""
+def not_in_index(golden: GoldenSet, corpus: Container[str], notes: list[Note]) -> frozenset[str]:
+    """Return the documents judged relevant that an index lacks, by what ``ir_corpus`` gave; where it cannot be asked, note that."""
     grades = chain.from_iterable(query.documents.items() for query in golden.queries.values())
     relevant = {doc_id for doc_id, grade in grades if grade > 0}
     try:
         return frozenset([doc_id for doc_id in relevant if doc_id not in corpus])
     except KeyboardInterrupt:
         raise
-    except BaseException as error:
-        # The user's own may skip or exit, which decides no test.
-        raise RetrievalError(
-            f"The fixture ir_corpus could not be asked for a document: it raised {describe(error)}. "
-            "Give anything that supports `in`, for example a set of ids."
-        ) from error
+    except BaseException as error:  # noqa: BLE001 - the user's own may skip, fail or exit, and decides no test
+        said = f"The fixture ir_corpus could not be asked for a document: it raised {describe(error)}. "
+        notes.append(Note("normal", f"{said}Give anything that supports `in`, for example a set of ids."))
+        return frozenset()
 
 
 # Against the baseline, or another run -----------------------------------------------------------------------
@@ -254,8 +285,10 @@ def _relevant_counts(comparison: Comparison, result: ItemResult) -> Iterator[str
 _NOTES: Sequence[tuple[str, About]] = (
     ("normal", _left_out),
     ("normal", _would_pass),
+    ("quiet", _nothing_relevant),
     ("normal", _answers_cut_short),
     ("quiet", _not_in_the_run),
+    ("quiet", _other_order_by_rank),
     ("normal", _unmatched_passages),
     ("normal", _not_in_the_index),
 )

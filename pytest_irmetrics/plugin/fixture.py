@@ -298,7 +298,7 @@ def _decided(
         comparison,
         against=against.name or None,
         notes=item.notes,
-        not_in_index=frozenset() if corpus is None else not_in_index(now.golden, corpus),
+        not_in_index=frozenset() if corpus is None else not_in_index(now.golden, corpus, item.notes),
     )
 
 

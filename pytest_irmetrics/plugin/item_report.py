@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import replace
+from math import floor
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.analysis.notes import losses, notes_on, notes_on_accepted
 from pytest_irmetrics.base.files import relative_path
+from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import cut, listed
 from pytest_irmetrics.comparison.stored_runs import with_answers
 from pytest_irmetrics.gates.limits import limit_edits, own_gates, read_limits, stored_form
@@ -144,9 +146,29 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
     result.notes += notes_on(result, verbose=item.verbosity >= 1)
     if comparison is not None and result.against == OWN_BASELINE and not update:
         result.notes += _on_limits(item, comparison, result.gates)
+    if result.against is None and not item.baseline_file.exists():
+        result.notes += _on_first_limits(result)
+    if result.against not in (None, OWN_BASELINE) and (item.baseline_file.exists() or update):
+        unused = f"{item.session.shown(item.baseline_file)}, is neither read nor stored: `against` gives {result.against} in its place."
+        result.notes.append(Note("quiet", f"The baseline of this test, {unused}"))
     if not result.gates and not result.verdicts and not update:
         nothing = "Nothing is gated here: no threshold binds to this test, and no baseline was compared."
         result.notes.append(Note("normal", nothing))
+
+
+def _on_first_limits(result: ItemResult) -> Iterator[Note]:
+    """Say which limits today's means would hold, where a `min` fails that no stored run was held to; none for what is 0."""
+    starts = []
+    for verdict in result.verdicts:
+        if verdict.failed and verdict.word == "min" and verdict.metric is not None and not verdict.single:
+            held = (
+                floor((result.evaluation.mean_or_none(verdict.metric, verdict.tag) or 0.0) * 100 + TOLERANCE)
+                / 100
+            )
+            tag = f" of the queries tagged {verdict.tag}" if verdict.tag is not None else ""
+            starts += [f"{verdict.metric}{tag} min={held:g}"] if held > 0 else []
+    if starts:
+        yield Note("normal", f"To start from here: {', '.join(starts)}.")
 
 
 def _on_limits(item: GatedItem, comparison: Comparison, gates: Gates) -> Iterator[Note]:

@@ -123,6 +123,7 @@ def _replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Re
             errors[query.id] = f"{fault}. Store the run anew."
         else:
             answers[query.id] = answer_to(query, tuple([ranking[:depth] for ranking in stored.rankings]))
+            answers[query.id].agreeing = stored.agreeing
     return Retrieved(
         Run.of(answers, Header(options.depth)),
         errors,

@@ -56,6 +56,8 @@ class Answer:
     """Whether the query was known to be bad when the run was stored, so that it is in none of the run's means."""
     limits: StoredLimits = ()
     """The limits on this query alone that judged the run when it was stored."""
+    agreeing: int | None = field(default=None, compare=False)
+    """How many results from the top a TREC run's ranks have in the order of its scores; None where all."""
 
 
 Answers = Mapping[str, Answer]

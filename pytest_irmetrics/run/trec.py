@@ -54,7 +54,7 @@ def _why_unfit(name: str, *, is_query: bool) -> str:
 
 
 def read(data: bytes, shown: str) -> dict[str, Answer]:
-    """Read lines in any order; documents come in the order of trec_eval, which does not look at the rank.
+    """Read lines in any order; documents come in the order of trec_eval, and the rank tells only whether it is another.
 
     Fields are split in bytes, at ASCII white space, as trec_eval does: an id may hold a no-break space. What follows the
     tag is not read, nor are comments. `shown` is how errors call the file. Raises RunError.
@@ -66,13 +66,15 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
 
     found: dict[bytes, dict[str, float]] = {}
     """Query → document → score."""
+    ranks: dict[bytes, dict[str, bytes]] = {}
+    """Likewise."""
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
         fields = line.split()
         if not fields or fields[0] == b"#" or (line[:1] == b"#" and len(fields) < 6):
             continue
         if len(fields) != 6 and not _has_further_fields(fields):
             raise _wrong_fields(line, fields, number, shown, refuse)
-        query_id, _, doc, _, written = fields[:5]
+        query_id, _, doc, rank, written = fields[:5]
         try:
             score = math.nan if b"_" in written else float(written)
         except ValueError:
@@ -86,10 +88,28 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
             fault = f"the document {_quote(doc)} comes twice for query {_quote(query_id)}"
             raise refuse(number, fault, "Keep one of the lines.")
         ranking[doc_id] = score
+        ranks.setdefault(query_id, {})[doc_id] = rank
     if not found:
         cure = "Give a TREC run, of lines `query Q0 document rank score tag`."
         raise refuse(1, "the file is empty", cure)
-    return {query_id.decode(): Answer((ranked(results.items()),)) for query_id, results in found.items()}
+    answers = {}
+    for query_id, results in found.items():
+        best_first = ranked(results.items())
+        agreeing = _agreeing([ranks[query_id][doc_id] for doc_id in best_first])
+        answers[query_id.decode()] = Answer((best_first,), agreeing=agreeing)
+    return answers
+
+
+def _agreeing(ranks: Sequence[bytes]) -> int | None:
+    """Count the ranks from the top that rise; None where all do, or where ranks that are equal, or no numbers, tell no order."""
+    try:
+        numbers = [int(rank) for rank in ranks]
+    except ValueError:
+        return None
+    rising = sorted(numbers)
+    if rising == numbers or len({*numbers}) < len(numbers):
+        return None
+    return next(place for place, rank in enumerate(numbers) if rank != rising[place])
 
 
 def _has_further_fields(fields: Sequence[bytes]) -> bool:
