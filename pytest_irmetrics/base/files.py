@@ -6,6 +6,7 @@ What is no regular file is refused: a pipe would be waited for, a device read un
 from __future__ import annotations
 
 import os
+import re
 import stat
 from contextlib import contextmanager
 from typing import TYPE_CHECKING, BinaryIO
@@ -19,6 +20,8 @@ if TYPE_CHECKING:
 
 MAX_RUN_BYTES = 1_000_000_000
 """Of a baseline, a run or a report: some two million queries."""
+CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)
+"""A conflict marker that git leaves in a file it could not merge."""
 _GZIP_MAGIC = b"\x1f\x8b"
 """The first two bytes of every gzip file, and of no text in UTF-8."""
 

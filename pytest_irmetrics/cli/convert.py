@@ -19,7 +19,6 @@ examples:
 from __future__ import annotations
 
 import os
-import re
 import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -28,8 +27,7 @@ from pytest_irmetrics.base.files import packed_as_named, without_gz
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.cli.shared import argument
-from pytest_irmetrics.golden.files import lines_of
-from pytest_irmetrics.golden.formats import FORMATS, format_by_suffix, is_golden_folder, read_golden_set
+from pytest_irmetrics.golden.formats import FORMATS, format_of, read_golden_set
 from pytest_irmetrics.golden.write import ConversionError, drop_unsupported
 from pytest_irmetrics.run import Run, RunError
 
@@ -47,8 +45,6 @@ ARGUMENTS = (
 )  # fmt: skip
 _RUNS = {"run": "run", "trec": "run", "res": "run", "json": "json"}
 """Suffix of a run → its format."""
-_COMMENT = re.compile(r"(?m)(?:^|[ \t])#|(?:^|[\s{,-])x-[^\s:]+:")
-"""A comment in YAML, or a key that begins with x-, which is ignored."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -78,9 +74,9 @@ def run(options: argparse.Namespace) -> int:
 def _format_of(name: str, option: str) -> str:
     """Return the format that a name stands for. Raises CommandError, which names the `option` that says it, where it does not."""
     path = without_gz(Path(name))
-    if name.endswith(("/", os.sep)) or is_golden_folder(path):
+    if name.endswith(("/", os.sep)):
         return "beir"
-    form = _RUNS.get(path.suffix.lower().removeprefix(".")) or format_by_suffix(path)
+    form = _RUNS.get(path.suffix.lower().removeprefix(".")) or format_of(path)
     if form is None:
         raise shared.CommandError(
             f"{name}: The name does not say the format. Say it: {option} {', '.join(FORMATS)} or run."
@@ -94,14 +90,13 @@ def _convert_golden_set(
     """Return a golden set's files in a format, what they hold, and notes on what they do not. Raises CommandError."""
     target = options.target
     with inputs.readable_file(options.source) as source:
-        golden = read_golden_set(form, source, options.source, options.metric)
-        has_comments = form == "yaml" and _COMMENT.search("\n".join(lines_of(source)))
+        golden = read_golden_set(source, options.source, options.metric, form)
     try:
         kept, notes = drop_unsupported(golden, FORMATS[to])
         files = FORMATS[to].load().render(kept, target, to) if kept.queries else {}
     except ConversionError as error:
         raise shared.CommandError(f"{options.source}: {error}") from None
-    if has_comments:
+    if form == "yaml":
         notes.append("Comments and keys that begin with x- are for people, and are not carried over.")
     if not files:
         raise shared.CommandError(

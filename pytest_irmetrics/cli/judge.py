@@ -13,10 +13,9 @@ from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
 from pytest_irmetrics.base.wording import cut, listed, plural, printable, quote
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.golden.edit_yaml import Judgment
-from pytest_irmetrics.golden.errors import Problems, raise_any
-from pytest_irmetrics.golden.files import read_text
 from pytest_irmetrics.golden.format_tables import table_rows
 from pytest_irmetrics.golden.query import normalize_text
+from pytest_irmetrics.golden.source import Source
 from pytest_irmetrics.reports.blocks import Text
 from pytest_irmetrics.retrieval.passages import document_of
 
@@ -100,11 +99,11 @@ def _grade(text: str) -> Grade | None:
 
 def _rows(name: str) -> Iterator[_Given]:
     """Yield the judgments of the rows of a CSV list that have a rating. Raises GoldenSetError."""
-    problems = Problems(name)
     with inputs.readable_file(name) as path:
-        rows = list(table_rows(read_text(path, name), problems, also=("text",)))
-    raise_any(problems)
-    for row in rows:
+        source = Source(path, name)
+        rows = source.attempt(lambda: list(table_rows(source, also=("text",))))
+    source.raise_any()
+    for row in rows or ():
         if row.grade:
             where = f"{printable(name)}:{row.line}"
             yield _Given(where, row.query_id, row.doc, row.grade, row.about.get("text", ""))

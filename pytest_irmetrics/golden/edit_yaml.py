@@ -10,23 +10,23 @@ Where a judgment is written depends on the form of the query's `relevant`:
 from __future__ import annotations
 
 from codecs import BOM_UTF8
+from contextlib import suppress
 from dataclasses import replace
+from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
 from pytest_irmetrics.base.atomic_write import WriteError, content_digest, lock_file, write_whole
-from pytest_irmetrics.base.files import FileError, read_bytes
 from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Wrong, raise_any
-from pytest_irmetrics.golden.files import decode
 from pytest_irmetrics.golden.format_yaml import parse_yaml, write_id
-from pytest_irmetrics.golden.query import Passage
+from pytest_irmetrics.golden.query import Passage, query_as_dict
+from pytest_irmetrics.golden.source import GoldenSetError, Problem, Source, Wrong, decode
 from pytest_irmetrics.golden.yaml_nodes import PARSER
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
     from pathlib import Path
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
@@ -87,33 +87,27 @@ def append_judgments(
     set as before plus the new judgments. Raises GoldenSetError, also for what the golden set grades otherwise, and
     WriteError; then the file is as it was.
     """
-    problems = Problems(shown)
+    source = Source(path, shown, custom_metrics)
     with lock_file(path):
-        try:
-            data = read_bytes(path)
-        except FileError as error:
-            raise GoldenSetError([Problem(shown, None, None, str(error))]) from None
-        decoded = problems.attempt(decode, data)
-        raise_any(problems)
-        before = parse_yaml(decoded or "", path, shown, custom_metrics)
-        new = _lacking(before, judgments)
+        data = source.attempt(source.content) or b""
+        source.raise_any()
+        before = parse_yaml(decode(data), source)
+        new: dict[str, list[Judgment]] = {}
+        for one in _lacking(before, judgments):
+            new.setdefault(one.query_id, []).append(one)
         if not new:
-            return FileEdit(path, data, data, before, new)
-        by_query: dict[str, list[Judgment]] = {}
-        for one in new:
-            by_query.setdefault(one.query_id, []).append(one)
-        edited = _spliced(data, before, by_query, problems)
-        try:
-            after = parse_yaml(decode(edited), path, shown, custom_metrics)
-        except (GoldenSetError, Wrong) as error:
-            said = error.message if isinstance(error, Wrong) else error.problems[0].message
-            message = f"With the new judgments this could not be read: {said} Nothing was written; append them by hand."
-            raise GoldenSetError([Problem(shown, 1, 1, message)]) from None
-        for query in _changed_otherwise(before, after, by_query):
-            message = f"The new judgments would change more than they should, in {quote(query.id)}. Nothing was written; append them by hand."
-            raise GoldenSetError([Problem(shown, query.line, query.column, message)])
+            return FileEdit(path, data, data, before, [])
+        edited = _spliced(data, before, new, source)
+        again, after = Source(path, shown, custom_metrics), None
+        with suppress(GoldenSetError):  # which is said below
+            after = parse_yaml(decode(edited), again)
+        wanted = [_with(query, new.get(query.id, ())) for query in before.queries.values()]
+        if after is None or [*map(query_as_dict, after.queries.values())] != [*map(query_as_dict, wanted)]:
+            said = again.problems[0].message if again.problems else "They would change more than they should."
+            message = f"The new judgments do not fit: {said} Nothing was written; append them by hand."
+            raise GoldenSetError([Problem(shown, 1, 1, message)])
         write_whole(path, edited, shown=shown, digest_when_read=content_digest(data))
-    return FileEdit(path, data, edited, after, new)
+    return FileEdit(path, data, edited, after, [*chain.from_iterable(new.values())])
 
 
 def _lacking(golden: GoldenSet, judgments: Iterable[Judgment]) -> list[Judgment]:
@@ -139,60 +133,32 @@ def _lacking(golden: GoldenSet, judgments: Iterable[Judgment]) -> list[Judgment]
     return list(new.values())
 
 
-def _spliced(
-    data: bytes, before: GoldenSet, new: Mapping[str, Sequence[Judgment]], problems: Problems
-) -> bytes:
+def _with(query: Query, new: Sequence[Judgment]) -> Query:
+    passages = [Passage(one.doc_id, one.text, one.grade) for one in new if one.text is not None]
+    grades = {**query.judgments, **{one.key: one.grade for one in new}}
+    return replace(query, judgments=grades, passages=(*query.passages, *passages))
+
+
+def _spliced(data: bytes, before: GoldenSet, new: Mapping[str, Sequence[Judgment]], source: Source) -> bytes:
     """Return a file's content with new judgments of queries, by their ids. Raises GoldenSetError."""
     bom = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
     text = data.removeprefix(bom).decode()
-    places = {(query.line, query.column): query for query in before.queries.values()}
-    changes: list[tuple[int, int, str]] = []
-    for node in _mappings(yaml.compose(text, Loader=PARSER), set()):
-        query = places.get((node.start_mark.line + 1, node.start_mark.column + 1))
-        if query is not None and query.id in new:
-            change = problems.attempt(_change, text, node, query, new[query.id])
-            changes += [change] if change else []
-    raise_any(problems)
-    for start, end, written in sorted(changes, reverse=True):
+    root: Any = yaml.compose(text, Loader=PARSER)
+    (queries,) = [value for key, value in root.value if key.value == "queries"]
+    changes = [
+        source.attempt(_change, text, node, query, new[query.id])
+        for node, query in zip(queries.value, before.queries.values(), strict=True)
+        if query.id in new
+    ]
+    source.raise_any()
+    for start, end, written in sorted(filter(None, changes), reverse=True):
         text = text[:start] + written + text[end:]
     return bom + text.encode()
 
 
-def _changed_otherwise(
-    before: GoldenSet, after: GoldenSet, new: Mapping[str, Sequence[Judgment]]
-) -> Iterator[Query]:
-    """Yield the queries that are not as before plus the new judgments."""
-    for query_id, query in before.queries.items():
-        added = new.get(query_id, ())
-        grades = {**query.judgments, **{one.key: one.grade for one in added}}
-        passages = [Passage(one.doc_id, one.text, one.grade) for one in added if one.text is not None]
-        wanted = replace(query, judgments=grades, passages=(*query.passages, *passages))
-        now = after.queries.get(query_id)
-        if now is None or _content(now) != _content(wanted):
-            yield query
-
-
-def _content(query: Query) -> Query:
-    """Return a query without its place and those of its thresholds."""
-    own = tuple(threshold._replace(origin="") for threshold in query.thresholds)
-    return replace(query, thresholds=own, line=None, column=None)
-
-
-def _mappings(node: Any, seen: set[int]) -> Iterator[Any]:
-    """Yield the mappings in a node of PyYAML's, outermost first, each once: an alias is the node that it refers to."""
-    if id(node) in seen or not isinstance(node, yaml.CollectionNode):
-        return
-    seen.add(id(node))
-    if isinstance(node, yaml.MappingNode):
-        yield node
-    for part in node.value:
-        for one in part if isinstance(part, tuple) else (part,):
-            yield from _mappings(one, seen)
-
-
 def _change(text: str, query_node: Any, query: Query, new: Sequence[Judgment]) -> tuple[int, int, str]:
     """Return the change that adds judgments to a query's `relevant`: its start, its end and the new text. Raises Wrong."""
-    place = query.line or 1, query.column or 1
+    place = query.line, query.column
     pairs: list[tuple[Any, Any]] = [pair for pair in query_node.value if pair[0].value == "relevant"]
     if not pairs:
         raise Wrong(place, f"{quote(query.id)} has no `relevant`. Write one, and label again.")
@@ -203,17 +169,19 @@ def _change(text: str, query_node: Any, query: Query, new: Sequence[Judgment]) -
     is_mapping, is_single = isinstance(node, yaml.MappingNode), isinstance(node, yaml.ScalarNode)
     graded = is_mapping or any(one.text is None and one.grade != 1 for one in new)
     entries = [_entry(one.doc_id, one.grade, graded=graded, text=one.text) for one in new]
-    if graded and any(one.text is not None for one in new):
-        message = f"`relevant` is a mapping, which holds documents alone. Write a list, and add: {', '.join(entries)}."
+    items = [node] if is_single else node.value
+    is_rewritten = is_single or (graded and not is_mapping)
+    has_more = "#" in text[key.end_mark.index : end] or not all(
+        isinstance(item, yaml.ScalarNode) for item in items
+    )
+    if (graded and any(one.text is not None for one in new)) or (is_rewritten and has_more):
+        form = "as a list" if any(one.text is not None for one in new) else "as grades by hand"
+        message = f"`relevant` has another form, passages or comments. Write it {form}, and add: {', '.join(entries)}."
         raise Wrong(place, message)
-    if is_single or (graded and not is_mapping):
-        items, start = [node] if is_single else node.value, key.end_mark.index
-        if "#" in text[start:end] or not all(isinstance(item, yaml.ScalarNode) for item in items):
-            message = f"`relevant` has passages or comments. Write it as grades by hand, and add: {', '.join(entries)}."
-            raise Wrong(place, message)
+    if is_rewritten:
         entries = [*(_entry(item.value, 1, graded=graded) for item in items), *entries]
         opening, closing = "{}" if graded else "[]"
-        return start, end, f": {opening}{', '.join(entries)}{closing}"
+        return key.end_mark.index, end, f": {opening}{', '.join(entries)}{closing}"
     if node.flow_style:
         at = _end(_last(node)) if node.value else start + 1
         return at, at, "".join(f", {entry}" for entry in entries)[0 if node.value else 2 :]

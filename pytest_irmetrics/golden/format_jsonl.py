@@ -6,52 +6,34 @@ import json
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.files import without_gz
-from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems
-from pytest_irmetrics.golden.files import lines_in, read_text
-from pytest_irmetrics.golden.nodes import Node, read_json
+from pytest_irmetrics.golden.nodes import read_json
 from pytest_irmetrics.golden.queries import QueryReader
 from pytest_irmetrics.golden.query import query_as_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
-    from pathlib import Path
-
     from pytest_irmetrics.golden.golden_set import GoldenSet
+    from pytest_irmetrics.golden.source import Source
 
 
 MAX_BYTES = 500_000_000
 _NOTHING = 'There is no query with a judgment. Write one a line: {"query": "…", "relevant": ["…"]}.'
 
 
-def read(path: Path, shown: str, custom: Collection[str]) -> GoldenSet:
-    """Read a golden set of one query a line. Raises GoldenSetError.
+def read(source: Source) -> GoldenSet:
+    """Read a golden set of one query a line. Raises Wrong and GoldenSetError.
 
     A query without a judgment is left out, and grades may be below 0, as in trec_eval.
     """
-    problems = Problems(shown)
-    reader = QueryReader(problems, custom, as_trec_eval=True)
-    for number, line in enumerate(lines_in(read_text(path, shown, MAX_BYTES)), 1):
+    reader = QueryReader(source, as_trec_eval=True)
+    for number, line in enumerate(source.lines(MAX_BYTES), 1):
         if line and not line.isspace():
-            node = problems.attempt(_read_line, line, number, shown)
+            node = source.attempt(read_json, line, number)
+            if node is not None and node.kind == "mapping":
+                # null is how an empty cell of a table is exported.
+                node.value = [(key, item) for key, item in node.value if not item.is_null]
             if node is not None:
                 reader.read(node)
-    return reader.judged_set(path, without_gz(path).stem, _NOTHING)
-
-
-def _read_line(line: str, number: int, shown: str) -> Node:
-    """Return the node of a query. Raises Wrong, or GoldenSetError where no line of the file is a query."""
-    message = ""
-    if line.strip() in ("[", "{"):
-        message = "JSON over several lines begins here. Write one query a line, without a list around them."
-    node = Node(number, 1, []) if message else read_json(line, number)
-    if node.kind == "mapping":
-        if any(key.value == "_id" for key, _ in node.value):
-            message = "This is a query of a BEIR folder, without its judgments. Name the folder in place of this file."
-        # null is how an empty cell of a table is exported.
-        node.value = [(key, item) for key, item in node.value if not item.is_null]
-    if message:
-        raise GoldenSetError([Problem(shown, number, 1, message)])
-    return node
+    return reader.judged_set(without_gz(source.path).stem, _NOTHING)
 
 
 def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:

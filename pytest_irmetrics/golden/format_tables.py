@@ -15,19 +15,18 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import read_number
 from pytest_irmetrics.base.wording import plural, quote
-from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Wrong, raise_any
-from pytest_irmetrics.golden.files import lines_in, read_text
 from pytest_irmetrics.golden.format_jsonl import json_line
-from pytest_irmetrics.golden.formats import split_of, splits_of
 from pytest_irmetrics.golden.nodes import read_json
 from pytest_irmetrics.golden.query import query_as_dict
 from pytest_irmetrics.golden.rows import Row, golden_set_of
+from pytest_irmetrics.golden.source import Wrong
 from pytest_irmetrics.golden.write import ConversionError, judgments_of, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
+    from pytest_irmetrics.golden.source import Source
 
 
 COLUMNS = ("query", "docid", "rating", "id", "tags", "weight")
@@ -59,32 +58,28 @@ def _unguard_formula(cell: str) -> str:
 # CSV and TSV
 
 
-def read(path: Path, shown: str, _custom: Collection[str]) -> GoldenSet:
-    """Read a golden set in CSV or TSV, or a BEIR folder or one of its splits. Raises GoldenSetError."""
+def read(source: Source) -> GoldenSet | None:
+    """Read a golden set in CSV or TSV, or a BEIR folder or one of its splits. Raises Wrong and GoldenSetError."""
+    path = source.path
     if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
-        return _read_folder(path, shown)
-    text = read_text(path, shown)
+        return _read_folder(source)
+    text = source.text()
     if path.name.lower().endswith(".topics.tsv"):
         qrels = f"{path.name[: -len('.topics.tsv')]}.qrels"
-        message = f"These are the texts of a TREC golden set. Name its judgments, {qrels}."
-        raise GoldenSetError([Problem(shown, 1, 1, message)])
+        raise Wrong((1, 1), f"These are the texts of a TREC golden set. Name its judgments, {qrels}.")
     if text.partition("\n")[0].lower().split("\t") == ["query-id", "corpus-id", "score"]:
-        return _read_split(path, shown, path, f"{path.absolute().parent.parent.name}-{path.stem}")
-    problems = Problems(shown)
-    tabs = without_gz(path).suffix.lower() == ".tsv"
-    rows = table_rows(text, problems, "\t" if tabs else None)
-    return golden_set_of(rows, problems, path, without_gz(path).stem)
+        return _read_split(source, f"{path.absolute().parent.parent.name}-{path.stem}")
+    return golden_set_of(table_rows(source), source, without_gz(path).stem)
 
 
-def table_rows(
-    text: str, problems: Problems, delimiter: str | None = None, also: Collection[str] = ()
-) -> Iterator[Row]:
-    """Yield the rows of a table; what is wrong is reported. Raises GoldenSetError for a header that is none.
+def table_rows(source: Source, also: Collection[str] = ()) -> Iterator[Row]:
+    """Yield the rows of a table; what is wrong is reported. Raises Wrong, and GoldenSetError for a header that is none.
 
-    Any delimiter of a spreadsheet is read, unless one is given. `also` are columns that are read too; all others are then
-    ignored.
+    Any delimiter of a spreadsheet is read. `also` are columns that are read too; all others are then ignored.
     """
-    delimiter = delimiter or max(",;\t", key=text.partition("\n")[0].count)
+    text = source.text()
+    is_tsv = without_gz(source.path).suffix.lower() == ".tsv"
+    delimiter = "\t" if is_tsv else max(",;\t", key=text.partition("\n")[0].count)
     rows = partial(csv.reader, delimiter=delimiter, strict=True)
     line = 0
     try:
@@ -94,20 +89,20 @@ def table_rows(
         if any(cell[:1] == " " for cell in header[1:]):
             reader = rows(io.StringIO(text, newline=""), skipinitialspace=True)
             header = next(reader)
-        columns = _read_header(header, problems, also)
+        columns = _read_header(header, source, also)
         line = reader.line_num
         for cells in reader:
             line, begins = reader.line_num, line + 1
             if any(map(str.strip, cells)):
-                row = problems.attempt(_read_row, begins, cells, columns)
+                row = source.attempt(_read_row, begins, cells, columns)
                 if row is not None:
                     yield row
     except csv.Error as error:
         advice = "Close each quote, and write a quote within a quoted cell twice."
-        problems.add(Wrong((line + 1, 1), f"This is no row of a table ({error}). {advice}"))
+        source.add(Wrong((line + 1, 1), f"This is no row of a table ({error}). {advice}"))
 
 
-def _read_header(header: Sequence[str], problems: Problems, also: Collection[str]) -> list[str]:
+def _read_header(header: Sequence[str], source: Source, also: Collection[str]) -> list[str]:
     """Return what each column holds, "" for one that is not read. Raises GoldenSetError where the rows cannot be read."""
     names = [name.strip() for name in header]
     lower = [_ALIASES.get(name.casefold(), name.casefold()) for name in names]
@@ -121,7 +116,10 @@ def _read_header(header: Sequence[str], problems: Problems, also: Collection[str
         elif known.startswith(_QUEPID_RATER):
             column = _QUEPID_RATER
         elif name and not column and not known.startswith("x-") and not ignored:
-            said.append(_unknown_column(name, names))
+            close = get_close_matches(known[:40], COLUMNS, n=1)
+            advice = f"The columns are {_COLUMN_NAMES}; one for people begins with x-."
+            advice = f"Did you mean `{close[0]}`?" if close and close[0] not in lower else advice
+            said.append(f"{quote(name)} is no column of a golden set. {advice}")
         if column in columns and column not in ("", _QUEPID_RATER):
             said.append(f"The column {quote(name)} is there twice. Keep one.")
         columns.append(column)
@@ -132,17 +130,9 @@ def _read_header(header: Sequence[str], problems: Problems, also: Collection[str
         advice = f"Begin with the line `query,docid,rating`; the columns are {_COLUMN_NAMES}."
         said = [f"The header has no column `{missing[0]}`. {advice}"]
     for message in said:
-        problems.add(Wrong((1, 1), message))
-    raise_any(problems)
+        source.add(Wrong((1, 1), message))
+    source.raise_any()
     return columns
-
-
-def _unknown_column(name: str, names: Sequence[str]) -> str:
-    close = get_close_matches(name.casefold()[:40], COLUMNS, n=1)
-    advice = f"The columns are {_COLUMN_NAMES}; one for people begins with x-."
-    if close and close[0] not in names:
-        advice = f"Did you mean `{close[0]}`?"
-    return f"{quote(name)} is no column of a golden set. {advice}"
 
 
 def _read_row(line: int, cells: Sequence[str], columns: Sequence[str]) -> Row:
@@ -175,38 +165,42 @@ def _median(ratings: Sequence[str]) -> str:
 # BEIR
 
 
-def _read_folder(path: Path, shown: str) -> GoldenSet:
-    """Read the split `test` of a BEIR folder, or its only one. Raises GoldenSetError."""
-    chosen = split_of(path)
-    if chosen is not None:
-        return _read_split(chosen, f"{shown.rstrip('/')}/qrels/{chosen.name}", path, path.absolute().name)
-    splits = splits_of(path)
-    message = "There are no qrels/*.tsv in this folder. Add the judgments of a split as qrels/test.tsv."
-    if splits:
+def _read_folder(folder: Source) -> GoldenSet | None:
+    """Read the split `test` of a BEIR folder, or its only one. Raises Wrong and GoldenSetError."""
+    splits = sorted((folder.path / "qrels").glob("*.tsv"))
+    shown = {split: f"{folder.shown.rstrip('/')}/qrels/{split.name}" for split in splits}
+    chosen = [split for split in splits if split.stem == "test"] or splits
+    if not splits:
+        message = "There are no qrels/*.tsv in this folder. Add the judgments of a split as qrels/test.tsv."
+        raise Wrong((1, 1), message)
+    if len(chosen) > 1:
         names = ", ".join(split.stem for split in splits)
-        one = f"{shown.rstrip('/')}/qrels/{splits[0].name}"
-        message = f"This BEIR folder has the splits {names}, and no test. Name the file of one: {one}."
-    raise GoldenSetError([Problem(shown, 1, 1, message)])
+        message = (
+            f"This BEIR folder has the splits {names}, and no test. Name the file of one: {shown[splits[0]]}."
+        )
+        raise Wrong((1, 1), message)
+    split = folder.beside(chosen[0], shown[chosen[0]])
+    return split.attempt(_read_split, split, folder.path.absolute().name)
 
 
-def _read_split(path: Path, shown: str, named_by: Path, name: str) -> GoldenSet:
-    """Read a split, with the texts in ``queries.jsonl`` above it, as the golden set of the path `named_by`."""
-    queries = path.absolute().parent.parent / "queries.jsonl"
-    texts_in = os.path.normpath(Path(shown).parent / ".." / "queries.jsonl").replace(os.sep, "/")
-    problems, in_queries = Problems(shown), Problems(texts_in)
-    rows = list(table_rows(read_text(path, shown), problems, "\t"))
-    if not os.path.lexists(queries):
+def _read_split(split: Source, name: str) -> GoldenSet:
+    """Read a split, with the texts in ``queries.jsonl`` above it. Raises Wrong and GoldenSetError."""
+    shown = os.path.normpath(Path(split.shown).parent / ".." / "queries.jsonl").replace(os.sep, "/")
+    queries = split.beside(split.path.absolute().parent.parent / "queries.jsonl", shown)
+    rows = list(table_rows(split))
+    if not os.path.lexists(queries.path):
         advice = "Add it; or name the columns id, docid and rating, if there are no texts."
-        message = f"These are judgments of a BEIR folder, and {texts_in}, which has its texts, is not there. {advice}"
-        problems.add(Wrong((1, 1), message))
-        raise_any(problems)
-    judged = {row.query_id for row in rows}
+        message = (
+            f"These are judgments of a BEIR folder, and {shown}, which has its texts, is not there. {advice}"
+        )
+        raise Wrong((1, 1), message)
     texts: dict[str, str] = {}
-    for number, line in enumerate(lines_in(read_text(queries, texts_in)), 1):
+    judged = {row.query_id for row in rows}
+    for number, line in enumerate(queries.attempt(queries.lines) or (), 1):
         if line and not line.isspace():
-            in_queries.attempt(_read_text_of, line, number, judged, texts)
-    raise_any(problems, in_queries)
-    return golden_set_of(rows, problems, named_by, name, texts, texts_in)
+            queries.attempt(_read_text_of, line, number, judged, texts)
+    split.raise_any()
+    return golden_set_of(rows, split, name, texts, shown)
 
 
 def _read_text_of(line: str, number: int, judged: Collection[str], texts: dict[str, str]) -> None:
@@ -240,18 +234,16 @@ def render(golden: GoldenSet, path: str, form: str) -> dict[str, str]:
         raise ConversionError(message)
     folder = path.rstrip("/")
     texts = (json_line({"_id": query.id, "text": query.text, "metadata": {}}) for query in queries)
-    return {
-        f"{folder}/queries.jsonl": "".join(texts),
-        f"{folder}/qrels/test.tsv": _table([["query-id", "corpus-id", "score"], *judgments_of(golden)], "\t"),
-    }
+    rows = [["query-id", "corpus-id", "score"], *judgments_of(golden)]
+    return {f"{folder}/queries.jsonl": "".join(texts), f"{folder}/qrels/test.tsv": _table(rows, "\t")}
 
 
 def _judgment_rows(golden: GoldenSet) -> list[list[str]]:
     """Return a header and a judgment a row; tags, weight and parameters of a query are on its first row."""
     queries = list(golden.queries.values())
-    odd = (name for query in queries for name in query.params if name != name.strip())
+    odd = [name for query in queries for name in query.params if name != name.strip()]
     refuse(odd, "A header holds no white space at the end of a name", "Rename")
-    odd = (tag for query in queries for tag in query.tags if "," in tag or tag != tag.strip())
+    odd = [tag for query in queries for tag in query.tags if "," in tag or tag != tag.strip()]
     refuse(odd, "A table holds tags with commas between them", "Rename")
     records = []
     for query in queries:
@@ -282,9 +274,8 @@ def _table(rows: Sequence[Sequence[str]], delimiter: str) -> str:
     """Write rows as CSV or TSV. Raises ConversionError for what its reader would not take, or take for something else."""
     cells = [cell for row in rows for cell in row]
     limit = csv.field_size_limit()
-    odd = (cell for cell in cells if "\0" in cell or "\r\n" in cell)
-    refuse(odd, "A table holds no NUL, and reads \\r\\n as \\n", "Take it out of")
-    refuse((cell for cell in cells if len(cell) > limit), f"A cell holds {limit:,} characters", "Shorten")
+    odd = [cell for cell in cells if "\0" in cell or "\r\n" in cell or len(cell) > limit]
+    refuse(odd, f"A cell holds up to {limit:,} characters, no NUL, and reads \\r\\n as \\n", "Change")
     text = io.StringIO(newline="")
     csv.writer(text, delimiter=delimiter).writerows(rows)  # the usual line end makes it quote a lone \r
     return text.getvalue().replace("\r\n", "\n")

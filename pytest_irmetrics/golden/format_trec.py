@@ -8,17 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.files import without_gz
-from pytest_irmetrics.base.numbers import read_number
 from pytest_irmetrics.base.wording import plural, quote
-from pytest_irmetrics.golden.errors import Problems, Wrong, raise_any
-from pytest_irmetrics.golden.files import lines_in, read_text
 from pytest_irmetrics.golden.rows import Row, golden_set_of
+from pytest_irmetrics.golden.source import Wrong
 from pytest_irmetrics.golden.write import judgments_of, refuse
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
+    from collections.abc import Iterator
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
+    from pytest_irmetrics.golden.source import Source
 
 
 def topics_path(qrels: str) -> str:
@@ -28,68 +27,57 @@ def topics_path(qrels: str) -> str:
     return f"{folder}{slash}{stem if stem and dot else suffix}.topics.tsv"
 
 
-def read(path: Path, shown: str, _custom: Collection[str]) -> GoldenSet:
+def read(source: Source) -> GoldenSet:
     """Read qrels with the texts in ``NAME.topics.tsv`` beside them; without that file, the queries have no texts.
 
-    Raises GoldenSetError.
+    Raises Wrong and GoldenSetError.
     """
-    problems = Problems(shown)
-    topics = path.with_name(topics_path(path.name))
-    in_topics = Problems(topics_path(shown.replace("\\", "/")))
+    path = source.path
+    topics = source.beside(
+        path.with_name(topics_path(path.name)), topics_path(source.shown.replace("\\", "/"))
+    )
     texts = None
-    if os.path.exists(topics):  # noqa: PTH110 - Path.exists raises where the name is too long
-        texts = _read_topics(read_text(topics, in_topics.shown), in_topics)
-        raise_any(in_topics)
-    rows = _rows(read_text(path, shown), problems)
-    return golden_set_of(rows, problems, path, without_gz(path).stem, texts, in_topics.shown)
+    if os.path.exists(topics.path):  # noqa: PTH110 - Path.exists raises where the name is too long
+        texts = topics.attempt(_read_topics, topics)
+        topics.raise_any()
+    return golden_set_of(_rows(source), source, without_gz(path).stem, texts, topics.shown)
 
 
-def _read_topics(text: str, problems: Problems) -> dict[str, str]:
+def _read_topics(topics: Source) -> dict[str, str]:
     """Read the texts of queries by id; what is wrong is reported."""
     texts: dict[str, str] = {}
-    for number, line in enumerate(lines_in(text), 1):
+    for number, line in enumerate(topics.lines(), 1):
         query_id, tab, asked = line.partition("\t")
         query_id = query_id.strip(" ")
-        is_comment = query_id.startswith("#") and (not tab or " " in query_id or query_id == "#")
-        if not line.strip() or is_comment:  # no id in qrels holds white space
-            continue
-        if not (tab and query_id and asked.strip()):
+        if line.strip() and not (tab and query_id and asked.strip()):
             message = "This is no query and its text. Write `query`, a tab, and the text."
-            problems.add(Wrong((number, 1), message))
-        elif texts.setdefault(query_id, asked) is not asked:
-            problems.add(Wrong((number, 1), f"The query {quote(query_id)} is here twice. Keep one."))
+            topics.add(Wrong((number, 1), message))
+        elif tab and texts.setdefault(query_id, asked) is not asked:
+            topics.add(Wrong((number, 1), f"The query {quote(query_id)} is here twice. Keep one."))
     return texts
 
 
-def _rows(text: str, problems: Problems) -> Iterator[Row]:
+def _rows(source: Source) -> Iterator[Row]:
     """Yield the judgments, as trec_eval reads them: ASCII white space parts the fields, and the second is ignored."""
-    for number, line in enumerate(lines_in(text), 1):
+    for number, line in enumerate(source.lines(), 1):
         parts = [field.decode() for field in line.encode().split()]
-        if len(parts) > 4 and parts[4].startswith("#"):
-            parts = parts[:4]  # a comment after the judgment
-        if parts and parts[0].startswith("#") and (len(parts) != 4 or read_number(parts[3]) is None):
-            continue  # a comment; a judgment of a query such as #9 is none
         if len(parts) == 4:
             yield Row(number, parts[0], parts[2], parts[3])
         elif parts:
             like = " as in a TREC run," if len(parts) == 6 else ""
             advice = "Write `query 0 document grade`, ids without white space, and no header."
             here = f"This line has {plural(len(parts), 'field')},{like} and qrels have 4"
-            problems.add(Wrong((number, 1), f"{here}. {advice}"))
+            source.add(Wrong((number, 1), f"{here}. {advice}"))
 
 
 def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:
     """Write TREC qrels and, if there are texts, the topics beside them. Raises ConversionError."""
     rows = judgments_of(golden)
-    odd = (
-        name
-        for query_id, doc, _ in rows
-        for name in (query_id, doc)
-        if re.search(r"\A\ufeff|[\s\0]", name, re.ASCII)
-    )
+    ids = (name for query_id, doc, _ in rows for name in (query_id, doc))
+    odd = [name for name in ids if re.search(r"\A\ufeff|[\s\0]", name, re.ASCII)]
     refuse(odd, "Qrels hold no id with white space", "Give each of these an `id` without")
     texts = {query.id: query.text for query in golden.queries.values() if query.text is not None}
-    odd = (text for text in texts.values() if re.search("[\n\r\0]", text))
+    odd = [text for text in texts.values() if re.search("[\n\r\0]", text)]
     refuse(odd, "Topics hold one line a query", "Take the line break out of")
     files = {path: "".join(f"{query_id} 0 {doc} {grade}\n" for query_id, doc, grade in rows)}
     if texts:

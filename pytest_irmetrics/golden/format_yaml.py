@@ -12,76 +12,63 @@ from yaml.events import MappingStartEvent, ScalarEvent, SequenceStartEvent
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import JSON_NUMBER, as_whole_number
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden import files
-from pytest_irmetrics.golden.errors import Problems, Wrong, raise_any
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.nodes import Node
-from pytest_irmetrics.golden.queries import (
-    QueryReader,
-    check_reach,
-    pairs_of,
-    read_keys,
-    read_level,
-    read_text,
-)
+from pytest_irmetrics.golden.queries import QueryReader, pairs_of, read_keys, read_level, read_text
 from pytest_irmetrics.golden.query import limits_as_dict, query_as_dict
-from pytest_irmetrics.golden.yaml_nodes import NodeReader, event_place
+from pytest_irmetrics.golden.source import Source, Wrong
+from pytest_irmetrics.golden.yaml_nodes import NodeReader, place
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-    from pathlib import Path
-
     from pytest_irmetrics.thresholds import Threshold
-
 
 MAX_BYTES = 100_000_000
 """Nine times the size of a YAML file of 100,000 queries."""
 
 
-def read(path: Path, shown: str, custom: Collection[str]) -> GoldenSet:
-    """Read a YAML golden set; `shown` is the path in messages. Raises GoldenSetError."""
-    return parse_yaml(files.read_text(path, shown, MAX_BYTES), path, shown, custom)
+def read(source: Source) -> GoldenSet:
+    """Read a YAML golden set. Raises Wrong and GoldenSetError."""
+    return parse_yaml(source.text(MAX_BYTES), source)
 
 
-def parse_yaml(text: str, path: Path, shown: str, custom: Collection[str] = ()) -> GoldenSet:
+def parse_yaml(text: str, source: Source) -> GoldenSet:
     """Read a golden set from the text of a YAML file. Raises GoldenSetError."""
-    problems = Problems(shown)
-    queries = QueryReader(problems, custom)
+    queries = QueryReader(source)
     top: list[tuple[Node, Node]] = []
-    problems.attempt(lambda: _read_document(NodeReader(text.replace("\r", "\n"), problems), queries, top))
+    source.attempt(lambda: _read_document(NodeReader(text.replace("\r", "\n"), source), queries, top))
     values, nodes = read_keys(  # what stands before a syntax error is checked, too
-        Node(1, 1, top, "mapping"),
+        Node((1, 1), top, "mapping"),
         {
             "version": _read_version,
             "name": read_text,
             "relevance_level": read_level,
-            "thresholds": queries.read_thresholds,
-            "slices": lambda node, key: _read_slices(node, key, queries, problems),
+            "thresholds": lambda node, key: [*queries.read_thresholds(node, key).values()],
+            "slices": lambda node, key: _read_slices(node, key, queries, source),
             "queries": lambda node, _: _read_queries(node, queries),
         },
         "a golden set",
-        problems,
+        source,
     )
-    raise_any(problems)
-    thresholds = [*values.get("thresholds", ()), *values.get("slices", ())]
+    source.raise_any()
     golden = GoldenSet(
         queries.queries.values(),
-        path=path,
-        shown=shown,
-        name=values.get("name", without_gz(path).stem),
+        path=source.named,
+        shown=source.shown,
+        name=values.get("name", without_gz(source.path).stem),
         relevance_level=values.get("relevance_level", 1),
-        thresholds=tuple(threshold for _, threshold in thresholds),
+        thresholds=(*values.get("thresholds", ()), *values.get("slices", ())),
     )
     if "queries" not in nodes:
-        problems.add(Wrong((1, 1), "There are no `queries`. Write the key and, below it, a list of queries."))
+        source.add(Wrong((1, 1), "There are no `queries`. Write the key and, below it, a list of queries."))
     elif not golden.queries:
-        problems.add(Wrong(nodes["queries"], "There is no query. Write `- query: …` with `relevant: …`."))
+        message = "There is no query. Write `- query: …` with `relevant: …`."
+        source.add(Wrong(nodes["queries"].place, message))
     else:
         queries.require_texts()
-        _check_whole(golden, thresholds, problems)
+        _check_level(golden, source)
         if "slices" in nodes:
-            _check_tags(nodes["slices"], golden, problems)
-    raise_any(problems)
+            _check_tags(nodes["slices"], golden, source)
+    source.raise_any()
     return golden
 
 
@@ -93,14 +80,14 @@ def _read_document(nodes: NodeReader, queries: QueryReader, top: list[tuple[Node
     if not isinstance(root, MappingStartEvent):
         what = "a list" if isinstance(root, SequenceStartEvent) else "text"
         message = f"A golden set is a mapping with the key `queries`, and this is {what}."
-        raise Wrong(event_place(root), f"{message} Write `queries:` above it.")
+        raise Wrong(place(root.start_mark), f"{message} Write `queries:` above it.")
     _refuse_properties(root, "golden set as a whole")
     for key, event in nodes.pairs():
         if key.value != "queries" or not isinstance(event, SequenceStartEvent):
             top.append((key, nodes.compose(event)))
             continue
         _refuse_properties(event, "list of queries")
-        top.append((key, Node(*event_place(event), (), "list")))
+        top.append((key, Node(place(event.start_mark), (), "list")))
         for node in nodes.items():
             queries.read(node)
     nodes.end()
@@ -109,59 +96,52 @@ def _read_document(nodes: NodeReader, queries: QueryReader, top: list[tuple[Node
 def _refuse_properties(event: Any, what: str) -> None:
     """Refuse an anchor or a tag on what is not kept as a node, so that no alias can refer to it."""
     if event.anchor is not None or event.tag is not None:
-        raise Wrong(event_place(event), f"The {what} takes no anchor and no tag. Remove it.")
+        raise Wrong(place(event.start_mark), f"The {what} takes no anchor and no tag. Remove it.")
 
 
 def _read_version(node: Node, key: str) -> None:
     if node.kind != "text" or node.value != "1":
-        raise Wrong(node, f"`{key}` is {node}, and this reads version 1. Write 1, or update.")
+        raise Wrong(node.place, f"`{key}` is {node}, and this reads version 1. Write 1, or update.")
 
 
 def _read_queries(node: Node, queries: QueryReader) -> None:
     """Read a list of queries that was not read as it was parsed: an alias."""
     if node.kind != "list":
-        raise Wrong(node, f"`queries` is {node}. Write a list, each query after a `- `.")
+        raise Wrong(node.place, f"`queries` is {node}. Write a list, each query after a `- `.")
     for item in node.value:
         queries.read(item)
 
 
-def _read_slices(
-    node: Node, key: str, queries: QueryReader, problems: Problems
-) -> list[tuple[Node, Threshold]]:
+def _read_slices(node: Node, key: str, queries: QueryReader, source: Source) -> list[Threshold]:
     if node.kind != "mapping":
         message = f"`{key}` is {node}. Write thresholds by tag, such as {{billing: {{mrr: 0.8}}}}."
-        raise Wrong(node, message)
-    found: list[tuple[Node, Threshold]] = []
-    for tag, limits in pairs_of(node, problems):
-        found += problems.attempt(queries.read_thresholds, limits, tag.value, tag=tag.value) or ()
+        raise Wrong(node.place, message)
+    found: list[Threshold] = []
+    for tag, limits in pairs_of(node, source):
+        found += queries.read_thresholds(limits, tag.value, tag=tag.value).values()
     return found
 
 
-# What only the whole shows ----------------------------------------------------------------------------------------
+# What only the whole shows
 
 
-def _check_tags(slices: Node, golden: GoldenSet, problems: Problems) -> None:
+def _check_tags(slices: Node, golden: GoldenSet, source: Source) -> None:
     """Report slices by a tag that no query carries."""
     for tag, _ in slices.value:
         if tag.value not in golden.tags:
             close = get_close_matches(tag.value[:60], golden.tags, n=1) if len(golden.tags) <= 200 else []
             advice = f"Did you mean {quote(close[0])}?" if close else "Tag some, or remove the slice."
-            problems.add(Wrong(tag, f"No query carries the tag {quote(tag.value)}. {advice}"))
+            source.add(Wrong(tag.place, f"No query carries the tag {quote(tag.value)}. {advice}"))
 
 
-def _check_whole(golden: GoldenSet, thresholds: Sequence[tuple[Node, Threshold]], problems: Problems) -> None:
-    """Report grades below the level, and thresholds on no query."""
+def _check_level(golden: GoldenSet, source: Source) -> None:
+    """Report queries whose grades are all below the relevance level."""
     level = golden.relevance_level
     for query in golden.queries.values():
-        place = query.line or 1, query.column or 1
         if not query.no_answer and max(query.judgments.values()) < level:
             advice = f"Grade one {level} or higher, or lower `relevance_level`."
             message = f"No document reaches the relevance level of {level}. {advice}"
-            problems.add(Wrong(place, message))
-    for key, (metric, _, tag, *_) in thresholds:
-        no_answer = {query.no_answer for query in golden.queries.values() if tag in (None, *query.tags)}
-        where = "here" if tag is None else f"with the tag {quote(tag)}"
-        problems.attempt(check_reach, key, metric, no_answer, where)
+            source.add(Wrong((query.line, query.column), message))
 
 
 # Writing
@@ -203,17 +183,12 @@ _Dumper.add_representer(dict, _Dumper.represent_pairs)
 _Dumper.add_representer(list, _Dumper.represent_items)
 
 
-def own_name(golden: GoldenSet) -> str | None:
-    """Return a golden set's name, None if it follows from the name of its file."""
-    from_path = () if golden.path is None else (without_gz(golden.path).stem, golden.path.name)
-    return None if golden.name in from_path else golden.name
-
-
-def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:
-    """Return the content of the file, as people write it: a text that a reader would take for something else is quoted."""
+def set_as_dict(golden: GoldenSet) -> dict[str, Any]:
+    """Return what a golden set says besides its queries, under the keys of its file; no name that is that of the file."""
     document = _Block()
-    if (name := own_name(golden)) is not None:
-        document["name"] = name
+    from_path = () if golden.path is None else (without_gz(golden.path).stem, golden.path.name)
+    if golden.name not in from_path:
+        document["name"] = golden.name
     if golden.relevance_level != 1:
         document["relevance_level"] = as_whole_number(golden.relevance_level)
     for tag in dict.fromkeys(threshold.tag for threshold in golden.thresholds):
@@ -223,6 +198,12 @@ def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:
             document["thresholds"] = limits
         else:
             document.setdefault("slices", _Block())[tag] = limits
+    return document
+
+
+def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:
+    """Return the content of the file, as people write it: a text that a reader would take for something else is quoted."""
+    document = set_as_dict(golden)
     document["queries"] = [_Block(query_as_dict(query, short=True)) for query in golden.queries.values()]
     return {path: _dump(document, 100)}
 

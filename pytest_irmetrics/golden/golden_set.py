@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from functools import cached_property
 from pathlib import Path
@@ -12,13 +14,11 @@ from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.numbers import MAX_GRADE, as_whole_number, finite
 from pytest_irmetrics.base.wording import cut, plural, quote
-from pytest_irmetrics.golden.errors import GoldenSetError, Problem, Problems, Wrong, format_place, raise_any
-from pytest_irmetrics.golden.files import lines_of
-from pytest_irmetrics.golden.formats import format_by_suffix, read_golden_set, split_of
+from pytest_irmetrics.golden.formats import read_golden_set
 from pytest_irmetrics.golden.query import Query
+from pytest_irmetrics.golden.source import GoldenSetError, Problem, Source, Wrong, format_place
 
 if TYPE_CHECKING:
-    import os
     from collections.abc import Collection
 
     from pytest_irmetrics.metrics import Grade
@@ -75,9 +75,7 @@ class GoldenSet:
         of one's own that its thresholds may use. Messages name the file as `path` does, or as `shown`. Raises
         GoldenSetError with all problems that were found, also for a file that is missing or cannot be read.
         """
-        file = Path(path)
-        shown = str(file) if shown is None else shown
-        golden: GoldenSet = read_golden_set(None, file, shown, custom_metrics)
+        golden: GoldenSet = read_golden_set(Path(path), shown, custom_metrics)
         return golden
 
     @classmethod
@@ -96,12 +94,17 @@ class GoldenSet:
         without it, the set can only be evaluated with a stored run. A query without any judgment is left out. Raises
         GoldenSetError with the first problem that was found.
         """
-        problems = Problems(name)
-        queries = problems.attempt(_queries_of, judgments, {} if texts is None else texts, relevance_level)
-        raise_any(problems)
-        judged = [query for query in queries or () if query.judgments]
-        left_out = tuple(query.id for query in queries or () if not query.judgments)
-        return cls(judged, name=name, relevance_level=_grade(relevance_level) or 1, left_out=left_out)
+        try:
+            level = _level(relevance_level)
+            queries = [*_queries_of(judgments, {} if texts is None else texts)]
+        except Wrong as wrong:
+            raise GoldenSetError([Problem(name, *wrong.place, wrong.message)]) from None
+        judged = [query for query in queries if query.judgments]
+        left_out = tuple(query.id for query in queries if not query.judgments)
+        if not judged:
+            message = f"There is no query with a judgment. Give {_SHAPE}."
+            raise GoldenSetError([Problem(name, None, None, message)])
+        return cls(judged, name=name, relevance_level=level, left_out=left_out)
 
     @cached_property
     def tags(self) -> frozenset[str]:
@@ -126,20 +129,23 @@ class GoldenSet:
         query = self.queries[query_id]
         if query.line is None or (doc_id not in query.judgments and doc_id not in query.forbidden):
             return None
-        in_rows = self.path is not None and format_by_suffix(self.path) not in ("yaml", "jsonl")
-        names = [name for name in (query.id, query.text) if name]
         after = (other.line for other in self.queries.values() if other.line and other.line > query.line)
-        last = len(self._lines) if in_rows else min(after, default=len(self._lines))
+        end = min(after, default=len(self._lines) + 1)
         written = next((passage.text[:10] for passage in query.passages if passage.key == doc_id), doc_id)
-        for number, line in enumerate(self._lines[query.line - 1 : last], query.line):
-            if written in line and (not in_rows or any(name in line for name in names)):
+        for number, line in enumerate(self._lines[query.line - 1 :], query.line):
+            # In rows, those of other queries may stand between.
+            if written in line and (number < end or query.id in line or (query.text or query.id) in line):
                 return number
         return None
 
     @cached_property
     def _lines(self) -> list[str]:
-        """The lines of the file, or of a BEIR folder's split."""
-        return [] if self.path is None else lines_of(split_of(self.path) or self.path)
+        """The lines of the file, or of a BEIR folder's split; none where it can no longer be read."""
+        path = self.path or Path()
+        with suppress(Wrong):
+            is_folder = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
+            return Source(path / "qrels" / Path(self._shown).name if is_folder else path, "").lines()
+        return []
 
     @property
     def _shown(self) -> str:
@@ -151,52 +157,50 @@ class GoldenSet:
 
 _NOWHERE = None, None
 """The place of what was given in Python."""
+_SHAPE = "{query id: {document id: grade}}, and texts as {query id: text}"
 
 
-def _queries_of(judgments: object, texts: object, level: object) -> list[Query]:
-    """Return the queries of judgments and texts given in Python, also those without a judgment. Raises Wrong."""
-    if (_grade(level) or 0) <= 0:
-        advice = f"Give the lowest grade that counts, above 0 and up to {MAX_GRADE}."
-        raise Wrong(_NOWHERE, f"relevance_level is {_shown(level)}. {advice}")
-    known: dict[str, str] = {}
-    for query_id, text in _pairs(texts, "query", "texts", "{query id: text}"):
+def _queries_of(judgments: object, texts: object) -> Iterator[Query]:
+    """Yield the queries of judgments and texts given in Python, also those without a judgment. Raises Wrong."""
+    known = dict(_pairs(texts, "texts"))
+    for query_id, text in known.items():
         if not isinstance(text, str) or not text.strip():
             message = f"The text of query {quote(query_id)} is {_shown(text)}. Give the text to search for."
             raise Wrong(_NOWHERE, message)
-        known[query_id] = text
-    queries = []
-    for query_id, documents in _pairs(judgments, "query", "judgments", _JUDGMENTS):
-        of = f"judgments of query {quote(query_id)}"
+    for query_id, documents in _pairs(judgments, "judgments"):
         grades: dict[str, Grade] = {}
-        for doc_id, value in _pairs(documents, "document", of, "{id: grade}"):
+        for doc_id, value in _pairs(documents, f"judgments of query {quote(query_id)}"):
             grade = _grade(value)
             if grade is None:
                 message = f"Query {quote(query_id)} grades {quote(doc_id)} {_shown(value)}. Give a number up to {MAX_GRADE}."
                 raise Wrong(_NOWHERE, message)
             grades[doc_id] = grade
-        queries.append(Query(query_id, known.pop(query_id, None), grades))
-    if not any(query.judgments for query in queries):
-        raise Wrong(_NOWHERE, f"There is no query with a judgment. Give {_JUDGMENTS}.")
-    return [*queries, *(Query(query_id, text, {}) for query_id, text in known.items())]
+        yield Query(query_id, known.pop(query_id, None), grades)
+    yield from (Query(query_id, text, {}) for query_id, text in known.items())
 
 
-_JUDGMENTS = "{query id: {document id: grade}}"
-
-
-def _pairs(given: object, what: str, of: str, shape: str) -> Iterator[tuple[str, Any]]:
+def _pairs(given: object, of: str) -> Iterator[tuple[str, Any]]:
     """Yield the ids, as text, and values of a mapping. Raises Wrong for what is none, and for an id that is none."""
     if not isinstance(given, Mapping):
-        raise Wrong(_NOWHERE, f"The {of} are {_shown(given)}. Give {shape}.")
+        raise Wrong(_NOWHERE, f"The {of} are {_shown(given)}. Give {_SHAPE}.")
     seen = set()
     for key, value in given.items():
         found = as_id(key)
         if not found:
-            raise Wrong(_NOWHERE, f"The {what} id {_shown(key)} is no id. Give a text or an integer.")
+            raise Wrong(_NOWHERE, f"The id {_shown(key)} in the {of} is none. Give a text or an integer.")
         if found in seen:
-            message = f"The {what} {quote(found)} is twice in the {of}, as text and as an integer. Keep one."
+            message = f"The id {quote(found)} is twice in the {of}, as text and as an integer. Keep one."
             raise Wrong(_NOWHERE, message)
         seen.add(found)
         yield found, value
+
+
+def _level(value: object) -> Grade:
+    level = _grade(value)
+    if level is None or level <= 0:
+        advice = f"Give the lowest grade that counts, above 0 and up to {MAX_GRADE}."
+        raise Wrong(_NOWHERE, f"relevance_level is {_shown(value)}. {advice}")
+    return level
 
 
 def _grade(value: object) -> Grade | None:

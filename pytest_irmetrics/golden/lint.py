@@ -69,19 +69,18 @@ def _doubts_of(text: str, what: str, spellings: dict[tuple[str, str], str]) -> I
         which = "begins" if text[0].isspace() else "ends"
         yield f"The {what} {shown} {which} with white space. Remove it, if it is not meant."
     allowed = _OF_A_TEXT if what == "query" else ()
-    odd = next((sign for sign in text.strip() if sign not in allowed and _is_odd(sign)), None)
+    odd = next((sign for sign in text.strip() if sign not in allowed and _is_hidden(sign)), None)
     if odd is not None:
-        kind = "is no plain blank" if unicodedata.category(odd) == "Zs" else "cannot be seen"
         name = unicodedata.name(odd, "").lower()
         sign = f"U+{ord(odd):04X}{f' ({name})' if name else ''}"
-        yield f"The {what} {shown} has a character that {kind}, {sign}. Remove it, if it is not meant."
+        yield f"The {what} {shown} has a character that cannot be seen, {sign}. Remove it, if it is not meant."
     other = spellings.setdefault((what, unicodedata.normalize("NFC", text)), text)
     if other != text and what != "query":
         message = f"The {what}s {shown} and {_shown(other)} are two spellings of one text, and two ids here."
         yield f"{message} Write the one that the index has."
 
 
-def _is_odd(sign: str) -> bool:
+def _is_hidden(sign: str) -> bool:
     return is_invisible(sign) or (sign != " " and unicodedata.category(sign) == "Zs")
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.errors import Wrong
+from pytest_irmetrics.golden.source import Place, Wrong
 
 MAX_DEPTH = 30
 """Levels of lists and mappings within each other; a file with more is refused."""
@@ -24,10 +24,7 @@ NO_CHARACTER = (
 class Node:
     """A text, a list of nodes, or a mapping as a list of pairs of nodes."""
 
-    line: int
-    """Counted from 1."""
-    column: int
-    """Counted from 1."""
+    place: Place
     value: Any
     """The text as it was written, the items of a list, or the pairs of a mapping."""
     kind: str = "text"
@@ -49,9 +46,9 @@ class Node:
         return f"the text {quote(self.value)}"
 
 
-def too_deep(at: tuple[int, int]) -> Wrong:
+def too_deep(place: Place) -> Wrong:
     """Return the problem of lists and mappings that are more than MAX_DEPTH deep."""
-    return Wrong(at, f"Lists and mappings are more than {MAX_DEPTH} deep here. Write them less deep.")
+    return Wrong(place, f"Lists and mappings are more than {MAX_DEPTH} deep here. Write them less deep.")
 
 
 # JSON
@@ -73,7 +70,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=_Number, parse_f
 def read_json(text: str, line: int) -> Node:
     """Return a JSON value as a node of its line, with numbers as they were written. Raises Wrong."""
     try:
-        return _node(_DECODER.decode(text), line, 0)
+        return _node(_DECODER.decode(text), (line, 1), 0)
     except json.JSONDecodeError as error:
         message = f"This is no JSON: {error.msg}. Write one object a line."
         raise Wrong((line, error.colno), message) from None
@@ -81,18 +78,18 @@ def read_json(text: str, line: int) -> Node:
         raise too_deep((line, 1)) from None
 
 
-def _node(value: object, line: int, depth: int) -> Node:
+def _node(value: object, place: Place, depth: int) -> Node:
     if depth > MAX_DEPTH:
-        raise too_deep((line, 1))
+        raise too_deep(place)
     if isinstance(value, _Pairs):
-        pairs = [(_node(key, line, depth), _node(item, line, depth + 1)) for key, item in value]
-        return Node(line, 1, pairs, "mapping")
+        pairs = [(_node(key, place, depth), _node(item, place, depth + 1)) for key, item in value]
+        return Node(place, pairs, "mapping")
     if isinstance(value, list):
-        return Node(line, 1, [_node(item, line, depth + 1) for item in value], "list")
+        return Node(place, [_node(item, place, depth + 1) for item in value], "list")
     if isinstance(value, float):
-        raise Wrong((line, 1), f"{json.dumps(value)} is no number in JSON. Write a finite one.")
+        raise Wrong(place, f"{json.dumps(value)} is no number in JSON. Write a finite one.")
     if not isinstance(value, str):
-        return Node(line, 1, json.dumps(value), plain=True)
+        return Node(place, json.dumps(value), plain=True)
     if not value.isascii() and SURROGATE.search(value):
-        raise Wrong((line, 1), NO_CHARACTER)
-    return Node(line, 1, str(value), plain=isinstance(value, _Number))
+        raise Wrong(place, NO_CHARACTER)
+    return Node(place, str(value), plain=isinstance(value, _Number))

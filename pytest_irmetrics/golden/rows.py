@@ -2,20 +2,18 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NamedTuple
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.errors import Wrong
 from pytest_irmetrics.golden.nodes import Node, read_json
 from pytest_irmetrics.golden.queries import QueryReader
+from pytest_irmetrics.golden.source import Wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-    from pathlib import Path
+    from collections.abc import Iterable, Mapping, Sequence
 
-    from pytest_irmetrics.golden.errors import Problems
     from pytest_irmetrics.golden.golden_set import GoldenSet
+    from pytest_irmetrics.golden.source import Source
 
 _NOTHING: Mapping[str, str] = {}
 
@@ -31,78 +29,64 @@ class Row(NamedTuple):
     """What the row says of the query: cells by column, ``query``, ``tags``, ``weight`` or ``params.NAME``."""
 
 
-@dataclass(slots=True)
-class _Draft:
-    """A query, as far as its rows have been read."""
-
-    id: Node
-    judgments: list[tuple[Node, Node]] = field(default_factory=list)
-    about: dict[str, Node] = field(default_factory=dict)
-
-    def add(self, row: Row) -> None:
-        """Add what a row says. Raises Wrong."""
-        place = row.line, 1
-        for column, cell in row.about.items():
-            first = self.about.setdefault(column, Node(*place, cell))
-            if first.value != cell:
-                said = f"`{column}` of the query {quote(row.query_id)} is {quote(first.value)} on line {first.line}"
-                raise Wrong(place, f"{said}. Keep one; or give each query an id of its own.")
-        if row.grade:  # else it is not rated yet, as in a list of what is to be judged
-            if not row.doc:
-                raise Wrong(place, "This rating is of no document. Write its id in the column `docid`.")
-            self.judgments.append((Node(*place, row.doc), Node(*place, row.grade, plain=True)))
-
-    def node(self) -> Node:
-        """Return the query under the keys of a golden set."""
-        line = self.id.line
-        keys = {"id": self.id, "relevant": Node(line, 1, self.judgments, "mapping")}
-        params = []
-        for column, cell in self.about.items():
-            if column == "tags":
-                tags = [Node(cell.line, 1, tag.strip()) for tag in cell.value.split(",")]
-                keys[column] = Node(cell.line, 1, tags, "list")
-            elif column == "weight":
-                keys[column] = Node(cell.line, 1, cell.value.strip(), plain=True)
-            elif column == "query":
-                keys[column] = cell
-            else:
-                params.append((Node(cell.line, 1, column.removeprefix("params.")), _read_param(cell)))
-        keys["params"] = Node(line, 1, params, "mapping")
-        return Node(line, 1, [(Node(line, 1, key), value) for key, value in keys.items()], "mapping")
-
-
-def _read_param(cell: Node) -> Node:
-    """Return the value of a cell that is JSON (such as ``3``, ``true``, ``"3"`` or ``[1]``), else its text."""
-    try:
-        return read_json(cell.value, cell.line)
-    except Wrong:
-        return cell
-
-
 def golden_set_of(
-    rows: Iterable[Row],
-    problems: Problems,
-    path: Path,
-    name: str,
-    texts: Mapping[str, str] | None = None,
-    texts_in: str = "",
+    rows: Iterable[Row], source: Source, name: str, texts: Mapping[str, str] | None = None, texts_in: str = ""
 ) -> GoldenSet:
     """Make a golden set of the rows of a file. Raises GoldenSetError.
 
     `texts` are those of another file, `texts_in`, by query id; each judged query must be there.
     """
-    drafts: dict[str, _Draft] = {}
+    by_query: dict[str, list[Row]] = {}
     for row in rows:
-        draft = drafts.setdefault(row.query_id, _Draft(Node(row.line, 1, row.query_id)))
-        problems.attempt(draft.add, row)
-    reader = QueryReader(problems, as_trec_eval=True)
-    for query_id, draft in drafts.items():
+        by_query.setdefault(row.query_id, []).append(row)
+    reader = QueryReader(source, as_trec_eval=True)
+    for query_id, of_query in by_query.items():
+        first = of_query[0]
         if texts is not None and query_id in texts:
-            draft.about["query"] = Node(draft.id.line, 1, texts[query_id])
-        elif texts is not None and draft.judgments:
+            of_query[0] = first._replace(about={"query": texts[query_id]})
+        elif texts is not None and any(row.grade for row in of_query):
             message = (
                 f"The query {quote(query_id)} has no text in {texts_in}. Add it, or remove its judgments."
             )
-            problems.add(Wrong(draft.id, message))
-        reader.read(draft.node())
-    return reader.judged_set(path, name, "There is no judgment. Write one a row.", others=texts or ())
+            source.add(Wrong((first.line, 1), message))
+        reader.read(_query_node(of_query, source))
+    return reader.judged_set(name, "There is no judgment. Write one a row.", others=texts or ())
+
+
+def _query_node(rows: Sequence[Row], source: Source) -> Node:
+    """Return a query under the keys of a golden set; rows that contradict each other are reported."""
+    place = rows[0].line, 1
+    judgments: list[tuple[Node, Node]] = []
+    cells: dict[str, Node] = {}
+    for line, query_id, doc, grade, about in rows:
+        for column, written in about.items():
+            first = cells.setdefault(column, Node((line, 1), written))
+            if first.value != written:
+                said = f"`{column}` of the query {quote(query_id)} is {quote(first.value)} on line {first.place[0]}"
+                source.add(Wrong((line, 1), f"{said}. Keep one; or give each query an id of its own."))
+        if grade and not doc:  # without a grade it is not rated yet, as in a list of what is to be judged
+            source.add(Wrong((line, 1), "This rating is of no document. Write its id in the column `docid`."))
+        elif grade:
+            judgments.append((Node((line, 1), doc), Node((line, 1), grade, plain=True)))
+    keys = {"id": Node(place, rows[0].query_id), "relevant": Node(place, judgments, "mapping")}
+    params = []
+    for column, cell in cells.items():
+        if column == "tags":
+            tags = [Node(cell.place, tag.strip()) for tag in cell.value.split(",")]
+            keys[column] = Node(cell.place, tags, "list")
+        elif column == "weight":
+            keys[column] = Node(cell.place, cell.value.strip(), plain=True)
+        elif column == "query":
+            keys[column] = cell
+        else:
+            params.append((Node(cell.place, column.removeprefix("params.")), _read_param(cell)))
+    keys["params"] = Node(place, params, "mapping")
+    return Node(place, [(Node(place, key), value) for key, value in keys.items()], "mapping")
+
+
+def _read_param(cell: Node) -> Node:
+    """Return the value of a cell that is JSON (such as ``3``, ``true``, ``"3"`` or ``[1]``), else its text."""
+    try:
+        return read_json(cell.value, cell.place[0] or 1)
+    except Wrong:
+        return cell

@@ -1,30 +1,27 @@
-"""Drop what another format cannot hold of a golden set, and say so; refuse what it cannot hold at all."""
+"""Keep of a golden set what another format can hold, and say what it cannot; refuse what cannot be written at all."""
 
 from __future__ import annotations
 
-from dataclasses import fields, replace
-from typing import TYPE_CHECKING, Any
+from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import listed, quote
-from pytest_irmetrics.golden.format_yaml import own_name
-from pytest_irmetrics.golden.formats import OPTIONAL
+from pytest_irmetrics.golden.format_yaml import set_as_dict
+from pytest_irmetrics.golden.formats import KEYS
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.query import Query
+from pytest_irmetrics.golden.query import query_as_dict
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Collection, Sequence
 
     from pytest_irmetrics.golden.formats import Format
+    from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.metrics import Grade
 
 
 _MAX_NAMED = 5
 """How many queries or texts a message names at most."""
-_NOTHING: dict[str, Any] = {each.name: each.default for each in fields(Query) if each.name in OPTIONAL} | {
-    "params": {}
-}
-"""What a query may have besides its text and judgments, each with its value where it has none."""
 
 
 class ConversionError(IRMetricsError, ValueError):
@@ -32,50 +29,42 @@ class ConversionError(IRMetricsError, ValueError):
 
 
 def drop_unsupported(golden: GoldenSet, target: Format) -> tuple[GoldenSet, list[str]]:
-    """Return the part of a golden set that a format can hold, and sentences on what is dropped. Raises ConversionError."""
-    queries = golden.queries.values()
-    without = {key: nothing for key, nothing in _NOTHING.items() if key not in target.holds}
-    lost = {key: any(getattr(query, key) != without[key] for query in queries) for key in without}
-    own = "set" in target.holds
-    if not own:
-        lost["name"] = own_name(golden) is not None
-        lost["relevance_level"] = golden.relevance_level != 1
-        lost["thresholds of the set"] = bool(golden.thresholds)
-    kept, left_out = [], []
-    for query in queries:
-        reduced = _reduced(query, target, without, golden.relevance_level)
-        kept += [reduced] if reduced else []
-        left_out += [] if reduced else [query.id]
-    dropped = ", ".join(key for key, is_lost in lost.items() if is_lost)
-    notes = [f"{target.title} has no place for {dropped}."] if dropped else []
-    if left_out or golden.left_out:
-        names = _names([*left_out, *golden.left_out])
-        notes.append(f"Left out, because {target.title} can hold no judgment of them: {names}.")
-    level, thresholds = (golden.relevance_level, golden.thresholds) if own else (1, ())
-    return GoldenSet(
-        kept, path=golden.path, name=golden.name, relevance_level=level, thresholds=thresholds
-    ), notes
+    """Return the queries of a golden set that a format can hold, as far as it can, and sentences on what it cannot."""
+    held = {query.id: _held(query, target, golden.relevance_level) for query in golden.queries.values()}
+    keys = {key for query in golden.queries.values() for key in query_as_dict(query)}
+    keys |= {"passages" for query in golden.queries.values() if query.passages}
+    dropped = [key for key in KEYS if key in keys and key not in target.holds]
+    dropped += [f"{key} of the set" for key in (() if "set" in target.holds else set_as_dict(golden))]
+    notes = [f"{target.title} has no place for {', '.join(dropped)}."] if dropped else []
+    left_out = [*(query_id for query_id, query in held.items() if query is None), *golden.left_out]
+    if left_out:
+        notes.append(f"Left out, because {target.title} can hold no judgment of them: {_names(left_out)}.")
+    kept = GoldenSet(
+        filter(None, held.values()),
+        path=golden.path,
+        name=golden.name,
+        relevance_level=golden.relevance_level,
+        thresholds=golden.thresholds,
+    )
+    return kept, notes
 
 
-def _reduced(query: Query, target: Format, without: dict[str, Any], level: Grade) -> Query | None:
-    """Return a query without what a format does not hold; None where it cannot hold the query at all."""
-    judgments = dict(query.judgments)
-    if "passages" in without:
-        for passage in query.passages:
-            del judgments[passage.key]
+def _held(query: Query, target: Format, level: Grade) -> Query | None:
+    """Return a query with the judgments that a format holds; None where it cannot hold the query at all."""
+    if query.no_answer:
+        return query if "no_answer" in target.holds else None
+    passages = () if "passages" in target.holds else {passage.key for passage in query.passages}
+    grades = {doc: grade for doc, grade in query.judgments.items() if doc not in passages}
     if not target.as_trec_eval:
-        judgments = {doc_id: max(grade, 0) for doc_id, grade in judgments.items()}
-    is_held = bool(judgments) and (target.as_trec_eval or max(judgments.values()) >= level)
-    if not ("no_answer" in target.holds if query.no_answer else is_held):
-        return None
-    return replace(query, judgments=judgments, **without)
+        grades = {doc: max(grade, 0) for doc, grade in grades.items()}
+    is_held = bool(grades) and (target.as_trec_eval or max(grades.values()) >= level)
+    return replace(query, judgments=grades) if is_held else None
 
 
-def refuse(names: Iterable[str], why: str, advice: str) -> None:
+def refuse(names: Collection[str], why: str, advice: str) -> None:
     """Raise ConversionError if there are any names, such as ids or texts, that the format cannot hold."""
-    found = list(dict.fromkeys(names))
-    if found:
-        raise ConversionError(f"{why}. {advice}: {_names(found)}.")
+    if names:
+        raise ConversionError(f"{why}. {advice}: {_names(list(dict.fromkeys(names)))}.")
 
 
 def _names(ids: Sequence[str]) -> str:

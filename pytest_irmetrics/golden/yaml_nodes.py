@@ -21,14 +21,13 @@ from yaml.events import (
 )
 
 from pytest_irmetrics.base.wording import cut, quote
-from pytest_irmetrics.golden.errors import Wrong
-from pytest_irmetrics.golden.files import place_of
 from pytest_irmetrics.golden.nodes import MAX_DEPTH, NO_CHARACTER, SURROGATE, Node, too_deep
+from pytest_irmetrics.golden.source import Wrong, place_of
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from pytest_irmetrics.golden.errors import Problems
+    from pytest_irmetrics.golden.source import Place, Source
 
 
 PARSER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
@@ -45,16 +44,17 @@ _TAG_DIRECTIVE = re.compile("^%TAG", re.MULTILINE)
 class NodeReader:
     """Reads one YAML document as nodes, in the order of the file, so that a long list need not be kept as nodes.
 
-        reader = NodeReader("a: [1, 2]", problems)
+        reader = NodeReader("a: [1, 2]", source)
         event = reader.begin()              # the start of the mapping
         for key, event in reader.pairs():   # its keys as nodes, and the event that each value begins with
             reader.compose(event)           # the value as a node; or reader.items() to read a list's items one by one
         reader.end()
 
-    Anchors and tags that have no meaning go to `problems`; a problem after which nothing more can be read is raised as Wrong.
+    Anchors and tags that have no meaning go to the source's problems; a problem after which nothing more can be read is
+    raised as Wrong.
     """
 
-    def __init__(self, text: str, problems: Problems) -> None:
+    def __init__(self, text: str, source: Source) -> None:
         if (found := _INVISIBLE.search(text)) is not None:
             code = f"{ord(found[0]):04x}"
             message = f'Here is the invisible sign U+{code.upper()}. Remove it, or write "\\u{code}" within double quotes.'
@@ -64,7 +64,7 @@ class NodeReader:
             message = "A `%TAG` line has no meaning in a golden set. Remove it."
             raise Wrong(place_of(text, directive.start()), message)
         self._text = text
-        self._problems = problems
+        self._source = source
         self._parser = PARSER(text)
         self._anchors: dict[str, tuple[Node, int, int]] = {}
         """Anchor → its node, the characters and nodes in it, and its depth."""
@@ -81,14 +81,11 @@ class NodeReader:
         self._next()
         event = self._next()
         if isinstance(event, DocumentStartEvent):
-            raise Wrong(
-                event_place(event), "A second YAML document begins here. Keep one document in a file."
-            )
+            message = "A second YAML document begins here. Keep one document in a file."
+            raise Wrong(place(event.start_mark), message)
         for name, node in self._unused.items():
-            message = (
-                f"`&{cut(name, 60)}` is read as an anchor, and nothing refers to it. Put the text in quotes."
-            )
-            self._problems.add(Wrong(node, message))
+            message = f"`&{cut(name, 60)}` is read as an anchor, and nothing refers to it."
+            self._source.add(Wrong(node.place, f"{message} Put the text in quotes."))
 
     def pairs(self) -> Iterator[tuple[Node, Any]]:
         """Yield the keys of the mapping that has begun, each with the first event of its value, which is to be read."""
@@ -102,20 +99,18 @@ class NodeReader:
 
     def compose(self, event: Any, depth: int = 0) -> Node:
         """Return the node that begins with an event, `depth` levels inside others. Raises Wrong."""
+        at = place(event.start_mark)
         if isinstance(event, AliasEvent):
-            return self._resolve(event, depth)
-        mark = event.start_mark
+            return self._resolve(event.anchor, at, depth)
         if isinstance(event, ScalarEvent):
-            node = Node(mark.line + 1, mark.column + 1, event.value, plain=not event.style)
+            node = Node(at, event.value, plain=not event.style)
         else:
             if depth >= MAX_DEPTH:
-                raise too_deep(event_place(event))
-            parts = [self.compose(part, depth + 1) for part in self._until_end()]
-            if isinstance(event, SequenceStartEvent):
-                node = Node(mark.line + 1, mark.column + 1, parts, "list")
-            else:
-                pairs = list(zip(parts[::2], parts[1::2], strict=True))
-                node = Node(mark.line + 1, mark.column + 1, pairs, "mapping")
+                raise too_deep(at)
+            parts: list[Any] = [self.compose(part, depth + 1) for part in self._until_end()]
+            is_list = isinstance(event, SequenceStartEvent)
+            pairs = parts if is_list else list(zip(parts[::2], parts[1::2], strict=True))
+            node = Node(at, pairs, "list" if is_list else "mapping")
         if event.anchor is not None or event.tag is not None:
             self._read_properties(event, node)
         return node
@@ -127,10 +122,9 @@ class NodeReader:
         except yaml.MarkedYAMLError as error:
             raise _explain(error, self._text) from None
         except (ValueError, OverflowError):  # of chr(), in the parser in Python
-            mark = self._parser.get_mark()
-            raise Wrong((mark.line + 1, mark.column + 1), NO_CHARACTER) from None
+            raise Wrong(place(self._parser.get_mark()), NO_CHARACTER) from None
         if isinstance(event, ScalarEvent) and not event.value.isascii() and SURROGATE.search(event.value):
-            raise Wrong(event_place(event), NO_CHARACTER)
+            raise Wrong(place(event.start_mark), NO_CHARACTER)
         return event
 
     def _until_end(self) -> Iterator[Any]:
@@ -143,36 +137,35 @@ class NodeReader:
         if event.tag is not None:
             tag = cut(event.tag.replace("tag:yaml.org,2002:", "!!", 1), 60)
             message = f"`{tag}` is read as a tag, which has no meaning in a golden set. Put a text that begins with `!` in quotes."
-            self._problems.add(Wrong(node, message))
+            self._source.add(Wrong(node.place, message))
         name = event.anchor
         if name in self._anchors:
-            first = self._anchors[name][0].line
+            first = self._anchors[name][0].place[0]
             message = f"The anchor `&{cut(name, 60)}` is already on line {first}. Rename one."
-            self._problems.add(Wrong(node, message))
+            self._source.add(Wrong(node.place, message))
         elif name is not None:
             self._anchors[name] = node, *_measure(node)
             self._unused[name] = node
 
-    def _resolve(self, event: Any, depth: int) -> Node:
+    def _resolve(self, name: Any, at: Place, depth: int) -> Node:
         """Return the node that an alias refers to; the alias as text if it refers to none."""
-        name = event.anchor
         if name not in self._anchors:
             message = f"`*{cut(name, 60)}` refers to no anchor before it. Put a text that begins with `*` in quotes."
-            self._problems.add(Wrong(event_place(event), message))
-            return Node(*event_place(event), f"*{name}")
+            self._source.add(Wrong(at, message))
+            return Node(at, f"*{name}")
         node, size, inner = self._anchors[name]
         self._unused.pop(name, None)
         self._aliased += size
         if self._aliased > MAX_ALIASED:
-            raise Wrong(event_place(event), "The aliases up to here stand for too much text. Write it out.")
+            raise Wrong(at, "The aliases up to here stand for too much text. Write it out.")
         if depth + inner > MAX_DEPTH:
-            raise too_deep(event_place(event))
+            raise too_deep(at)
         return node
 
 
-def event_place(event: Any) -> tuple[int, int]:
-    """Return the line and column, from 1, that an event begins at."""
-    return event.start_mark.line + 1, event.start_mark.column + 1
+def place(mark: Any) -> Place:
+    """Return the line and column, from 1, of a mark of PyYAML's."""
+    return mark.line + 1, mark.column + 1
 
 
 def _measure(node: Node) -> tuple[int, int]:
@@ -185,10 +178,11 @@ def _measure(node: Node) -> tuple[int, int]:
 
 
 # libyaml and PyYAML tell errors apart by their text alone. Each row: a part of their message, about the problem or its
-# context; whether to show the place of the context; and our message, in which {line} is the line of the context. The first
-# row that matches counts.
+# context; whether to show the place of the context; and our message, in which {line} is the line of the context and {sign}
+# the character at the place. The first row that matches counts.
 _MESSAGES = (
     ("tab character", False, "A tab cannot indent. Use spaces."),
+    ("cannot start any token", False, "No text can begin with {sign} unless it is in quotes, and a tab cannot indent. Put it in quotes, or use spaces."),
     ("mapping values are not allowed", False, "A `: ` makes no sense here. Put a text that contains it in quotes, or check the indentation."),
     ("could not find expected ':'", True, "This is neither `key: value` nor part of the text above. Check the indentation."),
     ("unknown escape character", False, "A backslash in double quotes begins an escape, and this is none. Use single quotes, or double the backslash."),
@@ -218,15 +212,10 @@ def _explain(error: yaml.MarkedYAMLError, text: str) -> Wrong:
     mark: Any = error.problem_mark or error.context_mark
     context: Any = error.context_mark or mark
     said = f"{error.context or ''}; {error.problem or ''}"
-    if "cannot start any token" in said:
-        sign = text.split("\n")[mark.line][mark.column]
-        message = f"No text can begin with {quote(sign)} unless it is in quotes. Put it in quotes."
-        return Wrong(
-            (mark.line + 1, mark.column + 1), "A tab cannot indent. Use spaces." if sign == "\t" else message
-        )
     for part, at_context, message in _MESSAGES:
         if part in said:
-            at = context if at_context else mark
-            return Wrong((at.line + 1, at.column + 1), message.format(line=context.line + 1))
+            sign = quote(text[mark.index : mark.index + 1])
+            shown = message.format(line=context.line + 1, sign=sign)
+            return Wrong(place(context if at_context else mark), shown)
     message = f"This is not YAML ({cut(said.strip('; '), 60)}). Check the indentation and the quotes."
-    return Wrong((mark.line + 1, mark.column + 1), message)
+    return Wrong(place(mark), message)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
@@ -16,8 +15,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Grade
 
 CURE = "Restore the file from version control, or store it anew (a baseline: `pytest --ir-baseline-update`)."
-CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)
-"""A conflict marker that git leaves in a file it could not merge."""
 
 
 class RunError(IRMetricsError, ValueError):

@@ -13,10 +13,10 @@ import sys
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base import strict_json
+from pytest_irmetrics.base.files import CONFLICT
 from pytest_irmetrics.base.numbers import MAX_GRADE, MAX_WEIGHT, MIN_WEIGHT, as_whole_number
 from pytest_irmetrics.base.wording import cut, listed, printable, quote
 from pytest_irmetrics.run.answer import (
-    CONFLICT,
     CURE,
     Answer,
     Header,

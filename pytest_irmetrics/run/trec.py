@@ -6,9 +6,10 @@ import math
 import re
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.files import CONFLICT
 from pytest_irmetrics.base.ids import ranked
 from pytest_irmetrics.base.wording import plural, quote
-from pytest_irmetrics.run.answer import CONFLICT, Answer, RunError, decode, take_one_side
+from pytest_irmetrics.run.answer import Answer, RunError, decode, take_one_side
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence

@@ -344,7 +344,7 @@ def test_the_end_of_input_ends_it_and_nothing_is_lost():
         (["1", replace("id: refund", "id: other"), "1", "q"], "refund: There is no query 'refund'.", "u1: 1}"),
         (["1", replace("# by hand", "# by two"), "u", "q"], "Somebody else has changed the file since. Take it out by hand: golden/faq.yaml:5: refund: u1 1", "u1: 1}"),
         (["1", replace("queries:", "queries: ["), "1", "q"], "golden/faq.yaml:", "queries: ["),
-        (["1", lambda: Path(FILE).rename("gone.yaml"), "1", lambda: Path("gone.yaml").rename(FILE), "1"], "golden/faq.yaml: There is no such file.", "u2: 1"),
+        (["1", lambda: Path(FILE).rename("gone.yaml"), "1", lambda: Path("gone.yaml").rename(FILE), "1"], "golden/faq.yaml:1:1: There is no such file.", "u2: 1"),
     ],
 )  # fmt: skip
 def test_what_somebody_else_wrote_meanwhile_is_kept(answers, told, left):

@@ -305,7 +305,7 @@ SEEDS = {
     "a.yaml": [FULL.encode(), b'{"queries": [{"query": "a\\u00e9", "relevant": {"b": 2}}]}'],
     "a.jsonl": [b'{"query": "a", "relevant": {"d": 2.5}, "tags": ["t"]}\r\n\n{"query": "b\\u00e9", "relevant": "d"}\n'],
     "a.csv": [b'id;query;docid;rating;tags\r\n1;"a, b";d1;1;x\r\n2;"c ""d""";d3;1;"y,z"\r\n'],
-    "a.qrels": [b"# why\nq1 0 d1 1 # sure\n\nq2\tQ0\td2\t-1"],
+    "a.qrels": [b"q1 0 d1 1\n\nq2\tQ0\td2\t-1"],
     "nf/qrels/test.tsv": [b"query-id\tcorpus-id\tscore\nq1\td1\t1\r\nq2\td 3\t2\n"],
 }  # fmt: skip
 

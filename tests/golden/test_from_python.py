@@ -56,12 +56,18 @@ def test_numbers_of_other_libraries_become_plain_ones():
 @pytest.mark.parametrize(
     ("judgments", "options", "problems"),
     [
-        ([("q", "d")], {}, ["The judgments are [('q', 'd')]. Give {query id: {document id: grade}}."]),
+        (
+            [("q", "d")],
+            {},
+            [
+                "The judgments are [('q', 'd')]. Give {query id: {document id: grade}}, and texts as {query id: text}."
+            ],
+        ),
         ({"q": ["d"]}, {}, ["judgments of query 'q' are ['d']"]),
         (
             {"q": {"d": 1}},
             {"texts": ["a"]},
-            ["The texts are ['a']. Give {query id: text}."],
+            ["The texts are ['a']. Give {query id: {document id: grade}}, and texts as {query id: text}."],
         ),
         ({"q": {"d": 1}}, {"texts": {"q": 3}}, ["The text of query 'q' is 3"]),
         ({"q": {"d": 1}}, {"texts": {"q": " "}}, ["The text of query 'q' is ' '"]),
@@ -77,15 +83,15 @@ def test_numbers_of_other_libraries_become_plain_ones():
         ({"q": {"d": float("inf")}}, {}, ["'d' inf"]),
         ({"q": {"d": 1001}}, {}, ["'d' 1001"]),
         ({"q": {"d": [1]}}, {}, ["'d' [1]"]),
-        ({"": {"d": 1}}, {}, ["query id ''"]),
-        ({True: {"d": 1}}, {}, ["query id True"]),
+        ({"": {"d": 1}}, {}, ["The id '' in the judgments is none"]),
+        ({True: {"d": 1}}, {}, ["The id True in the judgments is none"]),
         (
             {"q": {None: 1}},
             {},
-            ["document id None"],
+            ["The id None in the judgments of query 'q' is none"],
         ),
-        ({1: {"d": 1}, "1": {"d": 1}}, {}, ["The query '1' is twice in the judgments"]),
-        ({"q": {2: 1, "2": 1}}, {}, ["The document '2' is twice in the judgments of query 'q'"]),
+        ({1: {"d": 1}, "1": {"d": 1}}, {}, ["The id '1' is twice in the judgments"]),
+        ({"q": {2: 1, "2": 1}}, {}, ["The id '2' is twice in the judgments of query 'q'"]),
     ],
 )
 def test_what_is_wrong_is_named(judgments, options, problems):

@@ -32,7 +32,7 @@ DOUBTFUL = {
     "doc-1 ": "'doc-1 ' ends with white space.",
     "\tdoc-1": "'\\tdoc-1' begins with white space.",
     "doc-1\u00a0": "'doc-1\\xa0' ends with white space.",
-    "doc\u00a01": "'doc\\xa01' has a character that is no plain blank, U+00A0 (no-break space).",
+    "doc\u00a01": "'doc\\xa01' has a character that cannot be seen, U+00A0 (no-break space).",
     "doc-1\u200b": "'doc-1\\u200b' has a character that cannot be seen, U+200B (zero width space).",
     "doc\u00ad-1": "'doc\\xad-1' has a character that cannot be seen, U+00AD (soft hyphen).",
     "doc\a1": "'doc\\x071' has a character that cannot be seen, U+0007.",

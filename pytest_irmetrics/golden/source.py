@@ -1,0 +1,157 @@
+"""Source: the file that a golden set is read from, with its text and everything that is wrong with it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+
+from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.files import CONFLICT, MAX_RUN_BYTES, FileError, read_bytes
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Collection, Iterable
+    from pathlib import Path
+
+
+MAX_PROBLEMS = 1000  # a hostile file could have millions
+
+Place = tuple[int | None, int | None]
+"""Line and column, counted from 1; None where there is no file."""
+T = TypeVar("T")
+
+
+class Problem(NamedTuple):
+    """One error in a golden set: its place, what is wrong, and what to do about it."""
+
+    file: str
+    """The path as the user gave it; of a set that was made in Python, its name."""
+    line: int | None
+    """Counted from 1; None where there is no file."""
+    column: int | None
+    """Counted from 1, in characters; 1 in formats of lines."""
+    message: str
+
+    def __str__(self) -> str:
+        """Write ``file:line:column: what is wrong. What to do.``."""
+        return f"{format_place(self.file, self.line, self.column)}: {self.message}"
+
+
+class GoldenSetError(IRMetricsError, ValueError):
+    """A golden set that cannot be read; `problems` holds every error that was found, in the order of the file."""
+
+    problems: tuple[Problem, ...]
+    """Each with `file`, `line` and `column` (counted from 1, None where unknown) and `message`."""
+
+    def __init__(self, problems: Iterable[Problem]) -> None:
+        self.problems = tuple(problems)
+        super().__init__(self.problems)
+
+    def __str__(self) -> str:
+        """One problem a line."""
+        return "\n".join(map(str, self.problems))
+
+
+class Wrong(Exception):  # noqa: N818 - what it says is reported as a Problem
+    """A mistake at a place of a file: what is wrong, and what to do."""
+
+    def __init__(self, place: Place, message: str) -> None:
+        super().__init__(message)
+        self.place = place
+        self.message = message
+
+
+class Source:
+    """A file that is read, called `shown` in messages, and the problems that are found in it and in files beside it.
+
+    `custom` are the names of the user's own metrics.
+    """
+
+    def __init__(self, path: Path, shown: str, custom: Collection[str] = ()) -> None:
+        self.path = path
+        self.shown = shown
+        self.custom = custom
+        self.problems: list[Problem] = []
+        self.named = path
+        """What the user named: of the files of a BEIR folder, the folder."""
+
+    def beside(self, path: Path, shown: str) -> Source:
+        """Return another file that belongs to this one; its problems are this one's."""
+        other = Source(path, shown, self.custom)
+        other.problems, other.named = self.problems, self.named
+        return other
+
+    def add(self, wrong: Wrong) -> None:
+        """Add a problem. Raises GoldenSetError with all of them at MAX_PROBLEMS."""
+        place = self.shown, *wrong.place
+        self.problems.append(Problem(*place, wrong.message))
+        if len(self.problems) >= MAX_PROBLEMS:
+            message = f"These are {MAX_PROBLEMS} problems, and the rest is not read. Solve these first."
+            self.problems.sort(key=self._order)
+            raise GoldenSetError([*self.problems, Problem(*place, message)])
+
+    def attempt(self, read: Callable[..., T], *args: Any, **options: Any) -> T | None:
+        """Return what a function returns, or None after adding the mistake that it raises."""
+        try:
+            return read(*args, **options)
+        except Wrong as wrong:
+            self.add(wrong)
+            return None
+
+    def raise_any(self) -> None:
+        """Raise GoldenSetError if there are problems: this file's first, each file's in its order."""
+        if self.problems:
+            raise GoldenSetError(sorted(self.problems, key=self._order))
+
+    def _order(self, problem: Problem) -> tuple[bool, str, int, int]:
+        return problem.file != self.shown, problem.file, problem.line or 0, problem.column or 0
+
+    def content(self, limit: int = MAX_RUN_BYTES) -> bytes:
+        """Read the file, which may be packed with gzip. Raises Wrong.
+
+        Refused are a file that is missing, no regular file (reading a pipe would wait), or of more than `limit` bytes.
+        """
+        try:
+            return read_bytes(self.path, limit)
+        except FileError as error:
+            raise Wrong((1, 1), str(error)) from None
+
+    def text(self, limit: int = MAX_RUN_BYTES) -> str:
+        """Read the file as `decode` does. Raises Wrong."""
+        return decode(self.content(limit))
+
+    def lines(self, limit: int = MAX_RUN_BYTES) -> list[str]:
+        """Read the file's lines, without their ends. Raises Wrong."""
+        return self.text(limit).replace("\r", "\n").split("\n")
+
+
+def decode(data: bytes) -> str:
+    r"""Return the text of a file, without a byte order mark, Windows line ends as ``\n``.
+
+    Raises Wrong for another encoding than UTF-8, and for markers of a merge conflict.
+    """
+    if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data[:2]:
+        raise Wrong((1, 1), "The file is in UTF-16 or UTF-32. Save it as UTF-8.")
+    try:
+        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+    except UnicodeDecodeError as error:
+        before = data[: error.start].decode("utf-8-sig", "replace").replace("\r\n", "\n")
+        sign = chr(data[error.start])
+        guess = f" In Latin-1 it would be {sign!r}." if sign.isprintable() else ""
+        message = f"The byte 0x{ord(sign):02X} is not UTF-8.{guess} Save the file as UTF-8."
+        raise Wrong(place_of(before, len(before)), message) from None
+    if (conflict := CONFLICT.search(text)) is not None:
+        message = "A marker of an unresolved merge. Keep one side and remove the markers."
+        raise Wrong(place_of(text, conflict.start()), message)
+    if (nul := text.find("\0")) >= 0:
+        message = "Here is a NUL, which no text has. Save the file as UTF-8, or name another."
+        raise Wrong(place_of(text, nul), message)
+    return text
+
+
+def place_of(text: str, offset: int) -> tuple[int, int]:
+    """Return the line and column, from 1, of an offset."""
+    return text.count("\n", 0, offset) + 1, offset - text.rfind("\n", 0, offset)
+
+
+def format_place(file: str, line: int | None, column: int | None) -> str:
+    """Return a place as editors and CI logs read it, ``file:line:column``, without the parts that are None."""
+    return ":".join([file, *(str(number) for number in (line, column) if number is not None)])
