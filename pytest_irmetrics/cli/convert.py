@@ -4,8 +4,8 @@ Write a golden set in another format: YAML (.yaml), JSONL (.jsonl), CSV or TSV
 (.csv, .tsv), TREC qrels with the texts in NAME.topics.tsv beside them (.qrels),
 or a BEIR folder; or a run, TREC (.run, .trec) to JSON (.json) and back.
 Suffixes say which; --from and --to say it where they do not. A name may end in
-.gz; - is standard input or output. What OUT cannot hold is said on standard
-error; all else is in it.
+.gz; - is standard input or output. Comments and keys that begin with x- are not
+carried over; what else OUT cannot hold is said on standard error.
 
 examples:
   pytest-irmetrics convert msmarco.qrels golden/msmarco.yaml
@@ -19,7 +19,6 @@ examples:
 from __future__ import annotations
 
 import os
-import tempfile
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -29,7 +28,7 @@ from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.golden.formats import FORMATS, format_of, read_golden_set
 from pytest_irmetrics.golden.write import ConversionError, drop_unsupported
-from pytest_irmetrics.run import Run, RunError
+from pytest_irmetrics.run import RunError, trec
 
 if TYPE_CHECKING:
     import argparse
@@ -96,8 +95,6 @@ def _convert_golden_set(
         files = FORMATS[to].load().render(kept, target, to) if kept.queries else {}
     except ConversionError as error:
         raise shared.CommandError(f"{options.source}: {error}") from None
-    if form == "yaml":
-        notes.append("Comments and keys that begin with x- are for people, and are not carried over.")
     if not files:
         raise shared.CommandError(
             f"{options.source}: Nothing of it can be held as {FORMATS[to].title}. Convert it to YAML or JSONL."
@@ -114,17 +111,16 @@ def _convert_golden_set(
     return {path: text.encode() for path, text in files.items()}, count, notes
 
 
-def _convert_run(options: argparse.Namespace, _form: str, to: str) -> tuple[dict[str, bytes], str, list[str]]:
+def _convert_run(options: argparse.Namespace, form: str, to: str) -> tuple[dict[str, bytes], str, list[str]]:
     """Return a run's file, as JSON or as a TREC run, how many queries it holds, and a note on what it does not."""
     ((_, source),) = inputs.load_runs([options.source], options.tests)
-    with tempfile.TemporaryDirectory() as folder:
-        written = Path(folder, f"-.{to}")
-        try:
-            source.save(written)
-        except RunError as error:  # an id that the format cannot hold
-            raise shared.CommandError(f"{options.source}: {error}") from None
-        data, held = written.read_bytes(), Run.load(written)
-    lost = (
-        "A TREC run holds the ids of one ranking a query, and no empty one: all else of the run is left out."
-    )
-    return {options.target: data}, plural(len(held), "query", "queries"), [] if held == source else [lost]
+    try:
+        text = source.dumps() if to == "json" else "".join(trec.lines(source.answers))
+    except RunError as error:  # an id that the format cannot hold
+        raise shared.CommandError(f"{options.source}: {error}") from None
+    notes = []
+    if form != to == "run":
+        notes.append(
+            "A TREC run holds the ids of one ranking a query, and no empty one: all else of the run is left out."
+        )
+    return {options.target: text.encode()}, plural(len(source), "query", "queries"), notes

@@ -15,7 +15,6 @@ examples:
 from __future__ import annotations
 
 import json
-from math import inf, isfinite
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -26,8 +25,6 @@ from pytest_irmetrics.thresholds import WORDS
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Sequence
-
-    from pytest_irmetrics.thresholds import Word
 
 ARGUMENTS = ()
 _KEYS = Path(__file__).with_name("golden.schema.json")
@@ -45,31 +42,10 @@ def run(_options: argparse.Namespace) -> int:
 
 
 def _thresholds(name: str, words: Sequence[str]) -> dict[str, Any]:
-    """Return the definition of a mapping of metrics to limits by these words, and of the limits that it refers to, by name."""
-    definitions: dict[str, Any] = {f"{name}_own": _limits(words, -inf, inf)}
-    properties: dict[str, Any] = {}
-    for family in FAMILIES.values():
-        of_family = [word for word in words if word == "max" or family.kind != "latency"]
-        if of_family:
-            limits = f"{name}_{family.lower:g}_to_{family.upper:g}"
-            definitions[limits] = _limits(of_family, family.lower, family.upper)
-            about = {"description": family.definition.partition("\n")[0], "$ref": f"#/$defs/{limits}"}
-            names = [family.name, f"{family.name}@10"] if family.kind == "ranking" else [family.name]
-            properties |= dict.fromkeys(names, about)
-    definitions[name] = {
-        "type": "object",
-        "properties": properties,
-        "patternProperties": {"^x-": {}},
-        "additionalProperties": {"$ref": f"#/$defs/{name}_own"},
-    }
-    return definitions
-
-
-def _limits(words: Sequence[str], lower: float, upper: float) -> dict[str, Any]:
-    """Return the schema of the limits on a metric of this range: a number, which is `min`, or a mapping of words."""
+    """Return the definition of a mapping of metrics to limits by these words, and of such limits: a number or a mapping."""
     limits = {
-        name: {"description": f"Fails where {WORDS[name].fails_when}.", "anyOf": _choices(name, lower, upper)}
-        for name in words
+        word: {"description": f"Fails where {WORDS[word].fails_when}.", "anyOf": _limit(word)}
+        for word in words
     }
     by_word = {
         "type": "object",
@@ -78,20 +54,25 @@ def _limits(words: Sequence[str], lower: float, upper: float) -> dict[str, Any]:
         "additionalProperties": False,
         "minProperties": 1,
     }
-    return {"anyOf": [*(_choices("min", lower, upper) if "min" in words else ()), by_word]}
+    own = {"$ref": f"#/$defs/{name}_of_metric"}
+    properties: dict[str, Any] = {}
+    for family in FAMILIES.values():
+        if "max" in words or family.kind != "latency":
+            names = [family.name, f"{family.name}@10"] if family.kind == "ranking" else [family.name]
+            about = {"description": family.definition.partition("\n")[0], **own}
+            properties |= dict.fromkeys(names, about)
+    of_set = {
+        "type": "object",
+        "properties": properties,
+        "patternProperties": {"^x-": {}},
+        "additionalProperties": own,
+    }
+    return {name: of_set, f"{name}_of_metric": {"anyOf": [*_limit("min"), by_word]}}
 
 
-def _choices(name: str, lower: float, upper: float) -> list[dict[str, Any]]:
-    """Return what may be written for the limit of a word, on a metric of this range."""
-    word: Word = WORDS[name]
-    number: dict[str, Any] = {
-        "score": {"type": "number", "minimum": lower, "maximum": upper},
-        "change": {"type": "number", "minimum": 0, "maximum": upper - lower},
-        "count": {"type": "integer", "minimum": 0},
-        "level": {"type": "number", "exclusiveMinimum": 0, "exclusiveMaximum": 1},
-    }[word.range]
-    number = {key: bound for key, bound in number.items() if key == "type" or isfinite(bound)}
-    choices = [number, {"const": "off"}, {"type": "string", "pattern": f"^{_NUMBER}$"}]
-    if "%" in word.example:
-        choices.append({"type": "string", "pattern": f"^{_NUMBER} *%$"})
-    return [*choices, {"const": "auto"}] if "auto" in word.example else choices
+def _limit(name: str) -> list[dict[str, Any]]:
+    """Return what may be written for the limit of a word; in which range, the metric says."""
+    word = WORDS[name]
+    texts = ["off", _NUMBER, *([f"{_NUMBER} *%"] if "%" in word.example else [])]
+    texts += ["auto"] if "auto" in word.example else []
+    return [{"type": "number"}, {"type": "string", "pattern": f"^(?:{'|'.join(texts)})$"}]

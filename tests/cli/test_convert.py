@@ -130,7 +130,7 @@ def test_that_a_trec_run_does_not_hold_all_is_told():
     Path("a.json").write_text(json.dumps({**head, "queries": answers}))
     done = convert("a.json", "a.run")
     assert done.err.startswith("note: A TREC run holds the ids of one ranking a query")
-    assert done.out == "a.run: 1 query\n"
+    assert done.out == "a.run: 2 queries\n"
     assert "--force" in convert("a.json", "a.run", status=1).err
 
 
