@@ -13,7 +13,7 @@ from pytest_irmetrics.metrics import Scorer
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
+    from collections.abc import Sequence
 
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.metrics import Grade, Metric
@@ -76,47 +76,44 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
     worth: dict[tuple[str, str], list[float]] = {}
     ranks: dict[tuple[str, str], list[int | None]] = {}
     seen: set[tuple[str, str]] = set()
-    unpaired = []
-    scorer = Scorer([metric], relevance_level=golden.relevance_level)
+    unpaired: list[dict[str, None]] = []
     total = 0.0
+    scorer = Scorer([metric], relevance_level=golden.relevance_level)
     for number, run in enumerate(runs):
         evaluation = evaluate_run(golden, run, [metric], depth=run.depth)
         queries = evaluation.queries(metric)
-        total = math.fsum(query.weight for query in queries)
         # A run compared with itself pairs the queries as they are now with those that were asked.
         pairing = compare(evaluation, evaluation)
         skipped = {*pairing.new, *pairing.reworded}
-        unpaired.append(tuple(query.id for query in queries if query.id in skipped))
-        candidates: list[_Candidate] = []
+        unpaired.append(dict.fromkeys(query.id for query in queries if query.id in skipped))
+        total = math.fsum(query.weight for query in queries)
         for query in queries:
             if query.id in skipped:
                 continue
             rankings = [ranking[: metric.cutoff] for ranking in evaluation.rankings(query.id)]
             seen.update((query.id, doc_id) for ranking in rankings for doc_id in ranking)
-            in_run = evaluation.run.answers[query.id].passages
-            for one in _candidates(query, rankings, golden.relevance_level):
-                if one.doc_id in in_run:  # a passage that the query judges no more
-                    continue
-                candidates.append(one)
-        [with_it] = scorer.columns((one.judgments for one in candidates), (one.ranking for one in candidates))
-        [without] = scorer.columns((one.judgments for one in candidates), (one.without for one in candidates))
-        for one, high, low in zip(candidates, with_it, without, strict=True):
-            key = one.query.id, one.doc_id
-            added = abs((high or 0.0) - (low or 0.0)) * one.query.weight / one.repeats
-            worth.setdefault(key, [0.0] * len(runs))[number] += added
-            of_runs = ranks.setdefault(key, [None] * len(runs))
-            of_runs[number] = min(one.rank, of_runs[number] or one.rank)
-    missing = [frozenset(ids) for ids in unpaired]
+            known = {*query.judgments, *query.forbidden, *run.answers[query.id].passages}
+            best = max(golden.relevance_level, *query.judgments.values())
+            for ranking in rankings:
+                for rank, doc_id in enumerate(ranking, 1):
+                    if doc_id in known:
+                        continue
+                    key, judgments = (query.id, doc_id), {**query.judgments, doc_id: best}
+                    without = (*ranking[: rank - 1], _UNKNOWN_DOCUMENT, *ranking[rank:])
+                    [high], [low] = scorer.row(judgments, ranking), scorer.row(judgments, without)
+                    added = abs((high or 0.0) - (low or 0.0)) * query.weight / len(rankings)
+                    worth.setdefault(key, [0.0] * len(runs))[number] += added
+                    of_runs = ranks.setdefault(key, [None] * len(runs))
+                    of_runs[number] = min(rank, of_runs[number] or rank)
     places = {query_id: place for place, query_id in enumerate(golden.queries)}
     found = []
     for (query_id, doc_id), worths in worth.items():
         influence = max(worths) / total
         if influence > TOLERANCE:
-            compared = [one for one, ids in zip(worths, missing, strict=True) if query_id not in ids]
+            compared = [one for one, ids in zip(worths, unpaired, strict=True) if query_id not in ids]
             settles = len(runs) == 1 or max(compared) - min(compared) > TOLERANCE * total
-            found.append(
-                Unjudged(golden.queries[query_id], doc_id, influence, tuple(ranks[query_id, doc_id]), settles)
-            )
+            of_runs = ranks[query_id, doc_id]
+            found.append(Unjudged(golden.queries[query_id], doc_id, influence, tuple(of_runs), settles))
     found.sort(
         key=lambda one: (
             not one.settles,
@@ -126,7 +123,7 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
             one.doc_id,
         )
     )
-    return Pool(tuple(found), len(seen), tuple(unpaired))
+    return Pool(tuple(found), len(seen), tuple(map(tuple, unpaired)))
 
 
 def is_judged_by_text(query: Query, doc_id: str, grade: Grade, text: str | None) -> bool:
@@ -134,46 +131,6 @@ def is_judged_by_text(query: Query, doc_id: str, grade: Grade, text: str | None)
 
     A list of passages has no place for the grade of a whole document, which is 1 in it.
     """
-    if is_chunk(query, doc_id):
-        return True
-    return bool(query.passages) and grade != 1 and 0 < len(text or "") <= _LONGEST_PASSAGE
-
-
-def is_chunk(query: Query, doc_id: str) -> bool:
-    """Say whether an id is that of a chunk for which a query judges passages, and not of a whole document."""
-    return bool(query.passages) and document_of(doc_id) != doc_id
-
-
-@dataclass(frozen=True, slots=True)
-class _Candidate:
-    """One unjudged document in one ranking."""
-
-    query: Query
-    best_grade: Grade
-    ranking: Sequence[str]
-    rank: int
-    repeats: int
-
-    @property
-    def doc_id(self) -> str:
-        """The document's id."""
-        return self.ranking[self.rank - 1]
-
-    @property
-    def judgments(self) -> Mapping[str, Grade]:
-        """The query's judgments, and for this document the best of their grades."""
-        return {**self.query.judgments, self.doc_id: self.best_grade}
-
-    @property
-    def without(self) -> Sequence[str]:
-        """The ranking with an unknown document in its place."""
-        return (*self.ranking[: self.rank - 1], _UNKNOWN_DOCUMENT, *self.ranking[self.rank :])
-
-
-def _candidates(query: Query, rankings: Sequence[Sequence[str]], level: Grade) -> Iterator[_Candidate]:
-    """Yield the documents of a query's rankings that it neither judges nor forbids."""
-    best = max(level, *query.judgments.values())
-    for ranking in rankings:
-        for rank, doc_id in enumerate(ranking, 1):
-            if doc_id not in query.judgments and doc_id not in query.forbidden:
-                yield _Candidate(query, best, ranking, rank, len(rankings))
+    if not query.passages:
+        return False
+    return document_of(doc_id) != doc_id or (grade != 1 and 0 < len(text or "") <= _LONGEST_PASSAGE)

@@ -1,13 +1,17 @@
-"""The self-test (``--ir-selftest``): degrade a stored run, see which degradations fail a gate, advise on the others."""
+"""The self-test (``--ir-selftest``): degrade a stored run in realistic ways, see which fail a gate, advise on the others.
+
+Nothing is random. Where queries or documents are chosen, a hash of the query's id decides, so that every machine, every Python
+and every order of the queries gives the same rankings.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import json
-from collections import Counter
 from dataclasses import replace
-from typing import TYPE_CHECKING
+from itertools import chain, count
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_irmetrics.analysis.degradations import degradations
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed, plural
@@ -21,11 +25,67 @@ from pytest_irmetrics.run import Header, Run
 from pytest_irmetrics.thresholds import Gates
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.analysis.degradations import DegradedRankings
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates.verdict import Verdict
+    from pytest_irmetrics.golden import Query
+
+    Change = Callable[[Query, Sequence[str]], Sequence[str]]
+
+_SMALLEST_SLICE = 3
+"""The fewest queries with a tag that are degraded as a slice."""
+
+_SHARES = (1, 3, 10)
+"""How many per cent of the queries are broken."""
+
+_TRUNCATED = 3
+
+_MAX_DROP = 0.01
+
+_ON_RANKINGS = f'No max_drop sees it ({{name}}): ir_threshold("{{metric}}", max_drop={_MAX_DROP}) would.'
+_ON_BROKEN = (
+    'A mean hides a few broken queries: ir_threshold("{metric}", max_lost=0) fails as soon as one falls to 0.'
+)
+_ON_SLICES = (
+    "A mean hides what a slice loses ({name}): give each a threshold of its own, "
+    'ir_threshold("{metric}", max_drop="10%", tag={tag}).'
+)
+_ON_NO_ANSWER = (
+    'Answers where none is right: ir_threshold("no_answer", min=1.0), or no threshold on it at all.'
+)
+
+
+class _Degraded(NamedTuple):
+    """A degradation: the rankings that it gives to the queries it touches, and what to do where no gate catches it."""
+
+    name: str
+    what: str
+    rankings: Mapping[str, tuple[tuple[str, ...], ...]]
+    """Query id → its degraded rankings, one per repeat; of the queries that are degraded alone."""
+    advice: str
+    """Which gate would catch it, to be formatted with its `name`, its `tag` as a quoted text, and the `metric` that fell most."""
+    must_fall: float = 0.0
+    """How far a metric must fall for the advice to be true of it."""
+    tag: str | None = None
+
+    def evaluation(self, intact: Evaluation) -> Evaluation:
+        """Return the evaluation of a run with the degraded rankings."""
+        answers = dict(intact.run.answers)
+        for query_id, rankings in self.rankings.items():
+            answers[query_id] = replace(answers[query_id], rankings=rankings)
+        run = Run.of(answers, Header(intact.run.depth))
+        return replace(intact, retrieved=replace(intact.retrieved, run=run))
+
+    def fell_most(self, deltas: Mapping[str, float], intact: Evaluation, gates: Gates) -> str | None:
+        """Return the metric that the advice names, by how far each moved; None where it would be true of none."""
+        fell = {}
+        for name, delta in deltas.items():
+            metric = parse_metric(name, custom=intact.custom)
+            narrowed = "significance" in gates.of(metric, self.tag)
+            if metric.kind != "custom" and delta < -self.must_fall - TOLERANCE and not narrowed:
+                fell[name] = round(delta, 9)
+        return min(fell, key=fell.__getitem__, default=None)
 
 
 def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemResult:
@@ -39,90 +99,146 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
     """
     gates = Gates(gate for gate in gates if gate.metric.kind != "latency" and gate.word != "min_gain")
     itself = Comparison(baseline, baseline)
-    verdicts = decide(Case(itself.now, gates, itself, against))
+    intact = itself.now
+    verdicts = decide(Case(intact, gates, itself, against))
     failing = {verdict.key for verdict in verdicts if verdict.failed}
-    reported = [metric for metric in itself.now.metrics if metric.kind != "latency"]
+    reported = [metric for metric in intact.metrics if metric.kind != "latency"]
     # Recall and NDCG show what is lost, whatever metrics are reported.
     cut = "" if itself.depth is None else f"@{itself.depth}"
     metrics = dict.fromkeys([*reported, *read_metrics([f"recall{cut}", f"ndcg{cut}"])])
     tried: list[Degradation] = []
     advice: dict[tuple[str, str], str] = {}
     """What to advise, once for each kind of degradation and metric."""
-    for degraded in degradations(itself.now):
+    for degraded in _degradations(intact):
         try:
-            comparison = Comparison(_degrade(itself.now, degraded), itself.now)
+            comparison = Comparison(degraded.evaluation(intact), intact)
             decided = decide(Case(comparison.full, gates, comparison, Against(OWN_BASELINE)))
-            changes = {metric: comparison.change(metric) for metric in metrics}
+            changes = map(comparison.change, metrics)
+            moved = {change.metric.name: change.delta for change in changes if change.n}
         except EvaluationError as error:
             raise EvaluationError(f"--ir-selftest, {degraded.name}: {error}") from error
         caught = [verdict for verdict in decided if verdict.failed and verdict.key not in failing]
-        moved = {metric.name: change.delta for metric, change in changes.items() if change.n}
-        if degraded.lowers_scores and not caught and min(moved.values(), default=0.0) >= -TOLERANCE:
+        if not caught and min(moved.values(), default=0.0) >= -TOLERANCE:
             continue
         deltas = {metric.name: moved[metric.name] for metric in reported if metric.name in moved}
         gated = [metric.name for metric, tag in gates.slices if tag is None and metric.name in deltas]
-        named = _labels(caught)
         tried.append(
             Degradation(
-                degraded.name, degraded.what, len(degraded.rankings), deltas, gated, named, degraded.tag
+                degraded.name,
+                degraded.what,
+                len(degraded.rankings),
+                deltas,
+                gated,
+                [*dict.fromkeys(map(_label, caught))],
+                degraded.tag,
             )
         )
         ordered = {name: moved[name] for name in (*gated, *moved)}
-        metric = None if caught else _fell_most(degraded, ordered, comparison, gates)
+        metric = None if caught else degraded.fell_most(ordered, intact, gates)
         if metric is not None:
             tag = json.dumps(degraded.tag, ensure_ascii=False)
             text = degraded.advice.format(name=degraded.name, metric=metric, tag=tag)
             advice.setdefault((degraded.advice, metric), text)
-    fails = f"{against.name.capitalize()}, intact, fails its own gates; what fails here is not counted as catching anything."
-    texts = [*([fails] if failing else []), *_on_the_run(itself, against.name), *advice.values()]
-    notes = [Note("normal", text) for text in texts]
-    return ItemResult(itself.now, gates, verdicts, against=against.name, notes=notes, degradations=tried)
-
-
-def _degrade(intact: Evaluation, degraded: DegradedRankings) -> Evaluation:
-    """Return the evaluation of a run with degraded rankings."""
-    answers = dict(intact.run.answers)
-    for query_id, rankings in degraded.rankings.items():
-        answers[query_id] = replace(answers[query_id], rankings=tuple(map(tuple, rankings)))
-    run = Run.of(answers, Header(intact.run.depth))
-    return replace(intact, retrieved=replace(intact.retrieved, run=run))
-
-
-def _fell_most(
-    degraded: DegradedRankings, deltas: dict[str, float], comparison: Comparison, gates: Gates
-) -> str | None:
-    """Return the metric that an advice names, empty where it names none; None where it would be true of no metric."""
-    if not degraded.lowers_scores:
-        return ""
-    fell = {}
-    for name, delta in deltas.items():
-        metric = parse_metric(name, custom=comparison.now.custom)
-        narrowed = "significance" in gates.of(metric, degraded.tag)
-        if metric.kind == "ranking" and delta < -degraded.must_fall - TOLERANCE and not narrowed:
-            fell[name] = round(delta, 9)
-    return min(fell, key=fell.__getitem__, default=None)
-
-
-def _labels(verdicts: Sequence[Verdict]) -> list[str]:
-    """Name gates as ``metric word [tag]``; of the gates on single queries only say how many failed."""
-    labels: Counter[tuple[str, bool]] = Counter()
-    for verdict in verdicts:
-        named = verdict.metric is not None and verdict.metric.name != verdict.word
-        label = f"{verdict.metric} {verdict.word}" if named else verdict.word
-        tagged = label if verdict.tag is None else f"{label} [{verdict.tag}]"
-        labels[label if verdict.single else tagged, verdict.single] += 1
-    return [
-        f"{label} of {plural(count, 'single query', 'single queries')}" if single else label
-        for (label, single), count in labels.items()
-    ]
-
-
-def _on_the_run(comparison: Comparison, against: str) -> Iterator[str]:
-    """Say which run was degraded, and which queries were left out of it."""
-    yield f"The retriever was not asked; the scores are those of {against} as it is stored."
-    unpaired = (*comparison.new, *comparison.reworded, *comparison.passages_edited)
-    if unpaired:
-        yield (
-            f"{plural(len(unpaired), 'query', 'queries')} left out, because {against} does not have them in these words: "
-            f"{listed(unpaired)}."
+    texts = [f"The retriever was not asked; the scores are those of {against.name} as it is stored."]
+    if failing:
+        name = against.name.capitalize()
+        texts.insert(
+            0, f"{name}, intact, fails its own gates; what fails here is not counted as catching anything."
         )
+    unpaired = (*itself.new, *itself.reworded, *itself.passages_edited)
+    if unpaired:
+        left_out = plural(len(unpaired), "query", "queries")
+        lacks = f"because {against.name} does not have them in these words"
+        texts.append(f"{left_out} left out, {lacks}: {listed(unpaired)}.")
+    notes = [Note("normal", text) for text in [*texts, *advice.values()]]
+    return ItemResult(intact, gates, verdicts, against=against.name, notes=notes, degradations=tried)
+
+
+def _label(verdict: Verdict) -> str:
+    """Name a gate as ``metric word [tag]``."""
+    named = verdict.metric is not None and verdict.metric.name != verdict.word
+    label = f"{verdict.metric} {verdict.word}" if named else verdict.word
+    if verdict.single:
+        return f"{label} of single queries"
+    return label if verdict.tag is None else f"{label} [{verdict.tag}]"
+
+
+def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
+    """Yield every degradation that applies to a run, those of all queries first."""
+    answerable = [query for query in intact.counted if not query.no_answer]
+    documents = sorted({d for query in intact.counted for r in intact.rankings(query.id) for d in r})
+
+    def degraded(
+        name: str, what: str, change: Change, some: Sequence[Query], advice: str, **more: Any
+    ) -> _Degraded:
+        changed = {q.id: tuple(tuple(change(q, r)) for r in intact.rankings(q.id)) for q in some}
+        differing = {query_id: now for query_id, now in changed.items() if now != intact.rankings(query_id)}
+        return _Degraded(name, what, differing, advice, **more)
+
+    def is_relevant(query: Query, doc_id: str) -> bool:
+        return query.judgments.get(doc_id, 0) >= intact.golden.relevance_level
+
+    def without_best(query: Query, ranking: Sequence[str]) -> Sequence[str]:
+        best = next((doc_id for doc_id in ranking if is_relevant(query, doc_id)), None)
+        return [doc_id for doc_id in ranking if doc_id != best]
+
+    def emptied(_: Query, ranking: Sequence[str]) -> Sequence[str]:
+        return ranking[:0]
+
+    rankings: tuple[tuple[str, str, Change], ...] = (
+        (
+            "best hit of every query lost",
+            "The first relevant document of every ranking is no longer returned.",
+            without_best,
+        ),
+        (
+            "rankings shifted by one",
+            "1 unjudged document of other queries is pushed in at the top of every ranking.",
+            lambda query, ranking: (_unjudged(documents, query, ranking), *ranking),
+        ),
+        (
+            f"rankings truncated to {_TRUNCATED}",
+            f"Only the first {_TRUNCATED} results of every query come back.",
+            lambda _, ranking: ranking[:_TRUNCATED],
+        ),
+    )
+    for name, what, change in rankings:
+        yield degraded(name, what, change, answerable, _ON_RANKINGS, must_fall=_MAX_DROP)
+    working = [q for q in answerable if any(is_relevant(q, d) for r in intact.rankings(q.id) for d in r)]
+    # Always in one order: the first few are part of the first many.
+    working.sort(key=lambda query: (_number("broken", query.id), query.id))
+    total = len(answerable)
+    for size in dict.fromkeys(max(1, (total * share + 50) // 100) for share in _SHARES):
+        if size <= len(working):
+            name = f"broke {size} of {plural(total, 'query', 'queries')}"
+            what = f"{plural(size, 'query', 'queries')} that worked, anywhere, {'comes' if size == 1 else 'come'} back empty."
+            yield degraded(name, what, emptied, working[:size], _ON_BROKEN)
+    empty = [q for q in intact.counted if q.no_answer and not any(map(len, intact.rankings(q.id)))]
+    if empty:
+        yield degraded(
+            f"no_answer queries answered ({len(empty)})",
+            "Every query marked no_answer gets an unjudged document of another query.",
+            lambda query, ranking: (_unjudged(documents, query, ranking),),
+            empty,
+            _ON_NO_ANSWER,
+        )
+    for tag in intact.tags:
+        tagged = [query for query in answerable if tag in query.tags]
+        if len(tagged) >= _SMALLEST_SLICE:
+            name = f"slice {tag} lost ({len(tagged)})"
+            what = f"Each of the {len(tagged)} queries tagged {tag} comes back empty."
+            yield degraded(name, what, emptied, tagged, _ON_SLICES, tag=tag)
+
+
+def _unjudged(documents: Sequence[str], query: Query, ranking: Sequence[str]) -> str:
+    """Return a document that a query neither returns nor judges nor forbids; a made-up id where there is none."""
+    taken = {*query.judgments, *query.forbidden, *ranking}
+    start = _number("unjudged", query.id) % max(1, len(documents))
+    made_up = (f"unjudged-{number}" for number in count(1))
+    candidates = chain(documents[start:], documents[:start], made_up)
+    return next(doc_id for doc_id in candidates if doc_id not in taken)
+
+
+def _number(*parts: str) -> int:
+    """Return a pseudo-random number in [0, 2**64) that depends on some texts alone, on every machine."""
+    return int.from_bytes(hashlib.sha256(json.dumps(parts).encode("ascii")).digest()[:8], "big")
