@@ -17,6 +17,7 @@ import pytest
 
 from pytest_irmetrics.plugin.config import (
     OPTIONS,
+    REPORT_ATTRIBUTE,
     SETTINGS,
     RunConfig,
     requests_irmetrics,
@@ -42,9 +43,6 @@ _problem_key = pytest.StashKey[str]()
 
 _session_key = pytest.StashKey["GatingSession"]()
 
-REPORT_ATTRIBUTE = "irmetrics_record"
-"""The attribute of a test report that carries the ItemReport of its item, as one JSON string."""
-
 
 class _PlainFinder:
     """Import this package's modules as Python does, from byte code where there is any.
@@ -64,13 +62,13 @@ sys.meta_path.insert(0, _PlainFinder)  # before pytest's own, which it installed
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("irmetrics", "retrieval quality (pytest-irmetrics)")
-    for option, words in OPTIONS.items():
-        group.addoption(option, **words)
-    for name, (default, _, explanation) in SETTINGS.items():
+    for option, (words, explanation) in OPTIONS.items():
+        group.addoption(option, help=explanation, **words)
+    for name, (default, explanation, kind) in SETTINGS.items():
         if default is None:
-            parser.addini(name, explanation, "linelist")
+            parser.addini(name, f"{explanation}: {kind.words}.", "linelist")
         else:
-            parser.addini(name, f"{explanation} ({default or 'none'}).", default=default)
+            parser.addini(name, f"{explanation}: {kind.words} ({default or 'none'}).", default=default)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
@@ -93,7 +91,10 @@ def pytest_configure(config: pytest.Config) -> None:
     run = config.stash[run_config_key] = RunConfig(config)
     if not hasattr(config, "workerinput"):
         targets = _report_targets(config, run.reports) if run.reports else []
-        config.pluginmanager.register(_Controller(config, targets), "irmetrics-controller")
+        controller = _Controller(config, targets)
+        config.pluginmanager.register(controller, "irmetrics-controller")
+        if run.is_asked_for:
+            controller.record()
 
 
 def _report_targets(config: pytest.Config, paths: Sequence[str]) -> list[Target]:
@@ -124,7 +125,9 @@ def _session(config: pytest.Config) -> GatingSession:
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
     if "irmetrics" in metafunc.fixturenames:
-        _session(metafunc.config).parametrize(metafunc)
+        from pytest_irmetrics.plugin.marks import parametrize  # noqa: PLC0415 - only a run that gates pays for it
+
+        parametrize(metafunc)
 
 
 @pytest.hookimpl(wrapper=True, tryfirst=True)
@@ -140,10 +143,13 @@ def pytest_collection_modifyitems(
     marked = any(mark.name[:2].lower() == "ir" for some in (marks, own) for mark in some)
     if marked or (run_config(config).is_asked_for and any(map(requests_irmetrics, items))):
         from pytest_irmetrics.plugin.baselines import items_with_orphans  # noqa: PLC0415 - only a run that gates pays for it
-        from pytest_irmetrics.plugin.session import find_problems  # noqa: PLC0415 - as above
+        from pytest_irmetrics.plugin.marks import find_problems, golden_parameter  # noqa: PLC0415 - as above
 
         session = _session(config)
-        for item, problem in (*items_with_orphans(session, items), *find_problems(session, items)):
+        session.marked_golden_sets = sorted(
+            {path for item in items for path in golden_parameter(item).siblings}
+        )
+        for item, problem in (*items_with_orphans(session, items), *find_problems(config, items)):
             item.stash[_problem_key] = problem
     return (yield)
 
@@ -197,38 +203,24 @@ def pytest_runtest_makereport(
 
 
 class _Controller:
-    """The hooks of the controlling process; they load the recorder once there is something to record."""
+    """Loads the recorder, in the controlling process, once there is something to record."""
 
     def __init__(self, config: pytest.Config, targets: list[Target]) -> None:
-        self._config, self._targets = config, targets
-        self._started = time.time()
-        self._collected_all = True
-        self._records = run_config(config).is_asked_for
-        """Whether the run has something to report: an option asks for it, or a test used irmetrics."""
-        self._made: Recorder | None = None
+        self._config, self._targets, self._started = config, targets, time.time()
+        self._is_waiting = True
 
-    def _recorder(self) -> Recorder:  # no property: older versions of pytest read each attribute of a plugin
+    def record(self) -> Recorder:
+        """Register the recorder, which sees all reports from then on."""
         from pytest_irmetrics.plugin.recorder import Recorder  # noqa: PLC0415 - only a run that gates pays for it
 
-        self._made = self._made or Recorder(self._config, REPORT_ATTRIBUTE, self._targets, self._started)
-        return self._made
-
-    def pytest_collectreport(self, report: pytest.CollectReport) -> None:
-        self._collected_all = self._collected_all and not report.failed
+        self._is_waiting = False
+        recorder = Recorder(_session(self._config), self._targets, self._started)
+        self._config.pluginmanager.register(recorder, "irmetrics-recorder")
+        return recorder
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        self._records = self._records or hasattr(report, REPORT_ATTRIBUTE)
-        if self._records:
-            self._recorder().add(report)
-
-    def pytest_sessionfinish(self, session: pytest.Session) -> None:
-        if self._records:
-            self._recorder().finish(session, collected_all=self._collected_all)
-
-    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter, exitstatus: int) -> None:
-        if self._records:
-            interrupted = exitstatus == pytest.ExitCode.INTERRUPTED  # also by files that cannot be collected
-            self._recorder().print_summary(terminalreporter, interrupted=interrupted)
+        if self._is_waiting and hasattr(report, REPORT_ATTRIBUTE):
+            self.record().pytest_runtest_logreport(report)
 
 
 @pytest.fixture(scope="session")

@@ -79,7 +79,7 @@ def read_stored_run(item: GatedItem, against: Any) -> StoredRun | None:
 def _read_own_baseline(item: GatedItem) -> StoredRun | None:
     """Read a test's stored baseline; None where the run neither gates on it nor keeps anything of it."""
     settings = item.settings
-    if not (settings.gates or settings.update):
+    if not settings.reads_baselines:
         return None
     path = item.baseline_file
     shown = item.session.shown(path)
@@ -181,7 +181,10 @@ def _on_orphans(orphans: list[str], new: list[str]) -> str:
     return "\n".join(map(printable, lines))
 
 
-_NARROWING_OPTIONS = ("keyword", "markexpr", "deselect", "lf", "stepwise", "ir_query", "ir_selftest")
+_NARROWING_OPTIONS = (
+    *("keyword", "markexpr", "deselect", "lf", "stepwise", "continue_on_collection_errors"),
+    *("ir_query", "ir_selftest"),
+)
 """Options under which a run leaves out tests of the files that it was asked for."""
 
 

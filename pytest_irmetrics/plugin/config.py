@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -18,146 +18,127 @@ if TYPE_CHECKING:
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Limit, Threshold
 
-OPTIONS: dict[str, dict[str, Any]] = {
-    "--ir-baseline": {
-        "action": "store_true",
-        "default": None,
-        "help": "Fail on regression from the stored baseline, and where a test has none.",
-    },
-    "--no-ir-baseline": {
-        "action": "store_false",
-        "dest": "ir_baseline",
-        "help": "Do not look at the stored baseline, whatever the setting ir_baseline says.",
-    },
-    "--ir-baseline-update": {
-        "action": "store_true",
-        "help": "Store this run as the baseline of each test that passes; drops are printed, not gated. With --ir-query: "
-        "replace the answers of these queries alone.",
-    },
-    "--ir-since": {
-        "metavar": "REF",
-        "help": "Gate on the stored baselines, and say what this branch accepts in them since it left REF: origin/main.",
-    },
-    "--ir-report": {
-        "action": "append",
-        "default": [],
-        "metavar": "PATH",
-        "help": "Write a report: .html, .json or .md, or with a prefix html:, json:, md:. Repeatable.",
-    },
-    "--ir-query": {
-        "action": "append",
-        "default": [],
-        "metavar": "ID",
-        "help": "Ask only this query and show its ranking and judgments in full. Repeatable.",
-    },
-    "--ir-repeat": {
-        "metavar": "N",
-        "help": "Ask every query N times, 1 to 10,000, and gate on the averages.",
-    },
-    "--ir-selftest": {
-        "action": "store_true",
-        "help": "Ask nothing: degrade the stored baseline in many ways and tell which of them the thresholds would catch.",
-    },
+REPORT_ATTRIBUTE = "irmetrics_record"
+"""The attribute of a test report that carries the ItemReport of its item, as one JSON string."""
+
+_FLAG = {"action": "store_true"}
+_LIST: dict[str, Any] = {"action": "append", "default": []}
+
+OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
+    "--ir-baseline": (
+        _FLAG | {"default": None},
+        "Fail on regression from the stored baseline, and without one.",
+    ),
+    "--no-ir-baseline": (
+        {"action": "store_false", "dest": "ir_baseline"},
+        "Do not look at the stored baseline, whatever the setting ir_baseline says.",
+    ),
+    "--ir-baseline-update": (
+        _FLAG,
+        "Store this run as the baseline of each test that passes. With --ir-query: the answers of these queries.",
+    ),
+    "--ir-since": (
+        {"metavar": "REF"},
+        "Gate, and say what this branch accepts since it left REF: origin/main.",
+    ),
+    "--ir-report": (
+        _LIST | {"metavar": "PATH"},
+        "Write a report: .html, .json or .md, or with a prefix html:, json:, md:. Repeatable.",
+    ),
+    "--ir-query": (_LIST | {"metavar": "ID"}, "Ask only this query and show it in full. Repeatable."),
+    "--ir-repeat": ({"metavar": "N"}, "Ask every query N times, 1 to 10,000, and gate on the averages."),
+    "--ir-selftest": (_FLAG, "Ask nothing: say which degradations of the stored baseline the gates catch."),
 }
-"""Option → what `addoption` takes of it."""
+"""Option → what `addoption` takes of it, and its help."""
 
 
-def _choice(*choices: str) -> Callable[[str, Any], str]:
-    def read(name: str, value: Any) -> str:
-        text = str(value).strip().lower()
-        if text not in choices:
-            raise pytest.UsageError(f"{name} is {text!r}; it is `{'` or `'.join(choices)}`.")
-        return text
+class _Kind(NamedTuple):
+    """What may be written as the value of a setting."""
 
-    return read
+    words: str
+    """For help and errors."""
+    read: Callable[[str], Any]
+    """Turns what is written into the value; raises ValueError."""
 
 
-def _whole_number(highest: int) -> Callable[[str, Any], int]:
-    def read(name: str, value: Any) -> int:
-        text = str(value).strip()
+def _one_of(*choices: str) -> _Kind:
+    return _Kind(f"`{'` or `'.join(choices)}`", lambda text: choices[choices.index(text.lower())])
+
+
+def _whole_number(highest: int) -> _Kind:
+    def read(text: str) -> int:
         if not (text.isascii() and text.isdigit() and len(text) <= 20 and 1 <= int(text) <= highest):
-            raise pytest.UsageError(f"{name} is {text[:40]!r}; it is a whole number from 1 to {highest:,}.")
+            raise ValueError
         return int(text)
 
-    return read
+    return _Kind(f"a whole number from 1 to {highest:,}", read)
 
 
-def _seconds(name: str, value: Any) -> float | None:
-    text = str(value).strip()
+def _seconds(text: str) -> float | None:
     if not text:
         return None
     from pytest_irmetrics.base.numbers import read_number  # noqa: PLC0415 - few runs limit the time of a query
 
     seconds = read_number(text)
     if seconds is None or seconds <= 0:
-        raise pytest.UsageError(f"{name} is {text!r}; it is a number of seconds above 0.")
+        raise ValueError
     return float(seconds)
 
 
-def _folder(name: str, value: Any) -> str:
+def _folder(text: str) -> str:
     """Read the name of a folder below that of each test file: elsewhere the tests of two folders would share files."""
-    text = str(value).strip() or "ir_baselines"
     path = PurePath(text)
     if path.anchor or ".." in path.parts or not path.parts:
-        raise pytest.UsageError(
-            f"{name} is {text!r}; it is a folder below that of each test file: `ir_baselines`."
-        )
+        raise ValueError
     return text
 
 
-def _text(_name: str, value: Any) -> str:
-    return str(value).strip()
+def _lines(text: str) -> list[str]:
+    return [line for line in map(str.strip, text.splitlines()) if line and not line.startswith("#")]
 
 
-def _lines(_name: str, value: Any) -> list[str]:
-    lines = value if isinstance(value, list) else str(value).splitlines()
-    return [line for line in (str(line).strip() for line in lines) if line and not line.startswith("#")]
+_COUNT = _whole_number(10**9)
+_REPEATS = _whole_number(10_000)  # the answers of each time are in memory
+_SWITCH = _one_of("true", "false")
+_LIMIT = _Kind("a number, per cent, `auto` or `off`", str)
+_REVISION = _Kind("a branch, tag or commit", str)
+_FOLDER = _Kind("a folder below that of each test file", _folder)
+_SECONDS = _Kind("a number of seconds above 0", _seconds)
+_NAMES = _Kind("names (mrr map ndcg@3 ndcg@10 precision@10 recall@10)", _lines)
+_THRESHOLDS = _Kind("`METRIC [MIN] word=value …` in a line each, with the mark's words (none)", _lines)
 
-
-_count = _whole_number(10**9)
-_repeats = _whole_number(10_000)  # the answers of each time are in memory
-
-
-SETTINGS: dict[str, tuple[str | None, Callable[[str, Any], Any], str]] = {
-    "ir_metrics": (
-        None,
-        _lines,
-        "The metrics to report, besides those that have a threshold (mrr map ndcg@3 ndcg@10 precision@10 recall@10).",
-    ),
-    "ir_thresholds": (
-        None,
-        _lines,
-        "Thresholds of every test that gates, a line each: `METRIC [MIN] word=value …`, the mark's words (none).",
-    ),
-    "ir_baseline": (
-        "false",
-        _choice("true", "false"),
-        "Whether every run gates on the stored baselines: `true` or `false`",
-    ),
-    "ir_baseline_dir": ("ir_baselines", _folder, "The folder of the baselines, below that of each test file"),
-    "ir_max_drop": (
-        "auto",
-        _text,
-        "How far a mean may fall from the baseline where no threshold says so: a number, per cent, `auto` or `off`",
-    ),
-    "ir_since": ("", _text, "The branch, tag or commit of --ir-since where that is not given"),
-    "ir_accept": (
-        "warn",
-        _choice("warn", "fail"),
-        "What a fall does that this branch has stored in its baseline: `warn` or `fail`",
-    ),
-    "ir_depth": ("10", _count, "How many results a retriever is asked for, 1 or more"),
+SETTINGS: dict[str, tuple[str | None, str, _Kind]] = {
+    "ir_metrics": (None, "The metrics to report, besides those that have a threshold", _NAMES),
+    "ir_thresholds": (None, "Thresholds of every test that gates", _THRESHOLDS),
+    "ir_baseline": ("false", "Whether every run gates on the stored baselines", _SWITCH),
+    "ir_baseline_dir": ("ir_baselines", "Where the baselines are", _FOLDER),
+    "ir_max_drop": ("auto", "How far a mean may fall from the baseline where no threshold says so", _LIMIT),
+    "ir_since": ("", "The REF of --ir-since where that is not given", _REVISION),
+    "ir_accept": ("warn", "What a fall does that this branch has stored", _one_of("warn", "fail")),
+    "ir_depth": ("10", "How many results a retriever is asked for", _COUNT),
     "ir_duplicates": (
         "error",
-        _choice("error", "collapse"),
-        "What a repeated id in a ranking does: `error`, or `collapse` to the first",
+        "What a repeated id in a ranking does (`collapse` keeps the first)",
+        _one_of("error", "collapse"),
     ),
-    "ir_concurrency": ("1", _count, "How many queries are in flight at once, 1 or more"),
-    "ir_timeout": ("", _seconds, "How many seconds a query may take, above 0"),
-    "ir_repeat": ("1", _repeats, "How many times every query is asked, 1 to 10,000"),
+    "ir_concurrency": ("1", "How many queries are in flight at once", _COUNT),
+    "ir_timeout": ("", "How long a query may take", _SECONDS),
+    "ir_repeat": ("1", "How many times every query is asked", _REPEATS),
 }
-"""Setting → its default, as a user writes it (None: no lines); a function of its name and of what stands in the file, which
-returns its value and raises pytest.UsageError; and its help, to which the default is added."""
+"""Setting → its default, as a user writes it (empty: none; None: no lines), its help, and what its value is."""
+
+
+def read_setting(name: str, written: Any, called: str = "") -> Any:
+    """Read a value of a setting as text or, from a native TOML table or a mark, of its own type.
+
+    Raises pytest.UsageError, which calls it by its name unless it is `called` otherwise.
+    """
+    kind = SETTINGS[name][2]
+    text = "\n".join(map(str, written)) if isinstance(written, list) else str(written).strip()
+    try:
+        return kind.read(text)
+    except ValueError:
+        raise pytest.UsageError(f"{called or name} is {text[:40]!r}; it is {kind.words}.") from None
 
 
 class RunConfig:
@@ -170,8 +151,7 @@ class RunConfig:
     def __init__(self, config: pytest.Config) -> None:
         """Read all that is plain. Raises pytest.UsageError with the name of the option or setting that is wrong."""
         self._config, option = config, config.getoption
-        self._read = {name: read(name, _written(config, name)) for name, (_, read, _) in SETTINGS.items()}
-        ini = self._read
+        self._read = ini = {name: read_setting(name, _written(config, name)) for name in SETTINGS}
         self.update: bool = option("ir_baseline_update")
         """Whether the baselines of tests that pass are stored."""
         self.selftest: bool = option("ir_selftest")
@@ -179,20 +159,20 @@ class RunConfig:
         """The ids of ``--ir-query``."""
         self.reports: list[str] = option("ir_report")
         """The report files to write, as they were given."""
+        self._require_consistency()
         asked, given = option("ir_baseline"), option("ir_since")
-        self._require_consistency(asked=asked, since=given)
-        since: str = ini["ir_since"] if given is None else given.strip()
-        replaces = self.update or self.selftest
+        since: str = ini["ir_since"] if given is None else given
+        implied = bool(since and not self.update)
         self.gates: bool = self.selftest or (
-            asked if asked is not None else ini["ir_baseline"] == "true" or bool(since and not replaces)
+            implied or ini["ir_baseline"] == "true" if asked is None else asked
         )
         """Whether tests are compared with their stored baselines, and fail without one."""
-        self.is_asked_for = bool(self.gates or self.update or self.only_queries or self.reports)
+        self.reads_baselines = self.gates or self.update
+        self.is_asked_for = bool(self.reads_baselines or self.only_queries or self.reports)
         """Whether somebody should hear of a run in which no test uses irmetrics."""
-        judges_all = (self.gates or self.update) and not (self.selftest or self.only_queries)
+        judges_all = self.reads_baselines and not (self.selftest or self.only_queries)
         self.since = since if judges_all else ""
         """The branch, tag or commit since which to say what is accepted; empty for none."""
-        self.since_is_setting = given is None
         self.accept: str = ini["ir_accept"]
         """What a fall does that today's baseline holds and that of ``since`` does not: `warn` or `fail`."""
         self.baseline_dir: str = ini["ir_baseline_dir"]
@@ -201,26 +181,27 @@ class RunConfig:
         self.concurrency: int = ini["ir_concurrency"]
         self.timeout: float | None = ini["ir_timeout"]
         repeat = option("ir_repeat")
-        self.repeat: int = ini["ir_repeat"] if repeat is None else _repeats("--ir-repeat", repeat)
+        self.repeat: int = (
+            ini["ir_repeat"] if repeat is None else read_setting("ir_repeat", repeat, "--ir-repeat")
+        )
 
-    def _require_consistency(self, *, asked: bool | None, since: str | None) -> None:
+    def _require_consistency(self) -> None:
         """Refuse options that have no value, or that cannot be given together: each message beside what it is about."""
-        given, empty = since is not None, not all(map(str.strip, self.only_queries))
+        asked, since = self._config.getoption("ir_baseline"), self._config.getoption("ir_since")
+        given = since is not None
         wrong = {
             "--ir-baseline and --ir-baseline-update were both given, on the command line or in addopts: one gates on "
             "the stored baselines, the other replaces them. Give one. To gate in every run, write `ir_baseline = true` "
             "in place of addopts; --ir-baseline-update goes before that.": asked and self.update,
             "--ir-since is empty, and would compare with nothing. Name the branch that this one left: "
-            "--ir-since=origin/main.": since is not None and not since.strip(),
+            "--ir-since=origin/main.": given and not since.strip(),
             "--ir-since gates on the stored baselines, and --no-ir-baseline turns that off. Give one of them.": given
             and asked is False,
-            "--ir-query is empty. Give the id of a query: --ir-query=refund.": empty,
             "--ir-selftest asks no query and stores nothing; run it without --ir-baseline-update, --ir-query and "
             "--ir-since.": self.selftest and (self.update or self.only_queries or given),
         }
-        for text, is_so in wrong.items():
-            if is_so:
-                raise pytest.UsageError(text)
+        for text in [text for text, is_so in wrong.items() if is_so]:
+            raise pytest.UsageError(text)
 
     @cached_property
     def custom_metrics(self) -> Mapping[str, Callable[..., float]]:
@@ -314,12 +295,7 @@ def _written(config: pytest.Config, name: str) -> Any:
     except (TypeError, pytest.UsageError):
         # pytest 9.0 and 9.1 accept only a value of the declared type, and none is "a number, quoted or not".
         raw = getattr(config, "_inicfg", {}).get(name)
-        value = getattr(raw, "value", raw)
-        if isinstance(value, (bool, int, float)):
-            return value
-        if isinstance(value, str):
-            return [value]
-        raise pytest.UsageError(f"{name} has the value {value!r}, which it cannot be.") from None
+        return getattr(raw, "value", raw)
 
 
 def _is_taken(name: str) -> bool:
@@ -327,6 +303,6 @@ def _is_taken(name: str) -> bool:
     from pytest_irmetrics.metrics import MetricError, parse_metric  # noqa: PLC0415 - see the top
 
     try:
-        return parse_metric(name, custom=()).kind != "custom"
+        return bool(parse_metric(name))
     except MetricError:
         return False

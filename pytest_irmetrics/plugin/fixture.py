@@ -86,14 +86,6 @@ class IRMetrics:
         properties = item.node.user_properties
         properties[:] = [one for one in properties if not one[0].startswith(("ir.", "irmetrics_"))]
 
-    @property
-    def golden(self) -> GoldenSet:
-        """The golden set of this test item. Fails the test where it has none, or a broken one."""
-        try:
-            return self._item.golden
-        except IRMetricsError as error:
-            fail(str(error))
-
     def check(self, *, retriever: Any = None, golden: Any = None, against: Any = None) -> Evaluation:
         """Evaluate, gate and return the Evaluation; fail the test where a gate fails.
 

@@ -155,7 +155,7 @@ class GatedItem:
         settings, own = self.settings, (query.thresholds for query in self.golden.queries.values())
         named = [threshold.metric for threshold in chain(*self._thresholds, *own)]
         metrics = read_metrics([*settings.reported_metrics(self.depth), *named], settings.custom_metrics)
-        if (settings.gates or settings.update) and not any(map(rates_rankings, metrics)):
+        if settings.reads_baselines and not any(map(rates_rankings, metrics)):
             # The default max_drop is a gate on metrics that are measured anyway; with none, a worse search would pass.
             usual = "ndcg@10" if self.depth >= 10 else "ndcg"
             metrics = read_metrics([*metrics, usual], settings.custom_metrics)

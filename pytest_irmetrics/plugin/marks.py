@@ -1,4 +1,4 @@
-"""Read the marks `ir_golden` and `ir_threshold` of a test, and what names it in commands and files."""
+"""Read the marks `ir_golden` and `ir_threshold` of a test, and find those that mean nothing."""
 
 from __future__ import annotations
 
@@ -17,15 +17,20 @@ from pytest_irmetrics.base.escape import break_ci_commands
 from pytest_irmetrics.base.files import parameter_id, relative_path
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.metrics import MetricError
-from pytest_irmetrics.plugin.config import SETTINGS
+from pytest_irmetrics.plugin.config import collects_whole_files, read_setting, requests_irmetrics
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
+    from collections.abc import Collection, Iterator, Sequence
 
-    from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.thresholds import Threshold
 
 _WILDCARDS = frozenset("*?[")
+_MARKS = ("ir_golden", "ir_threshold")
+
+_GOLDEN_ON_PARAMETER = (
+    "ir_golden on a parameter binds to nothing: it makes parameters itself, of a function, class or "
+    'module. Mark one of these, or pass the golden set: irmetrics.check(golden="golden/faq.yaml").'
+)
 
 
 class GoldenParameter(NamedTuple):
@@ -49,21 +54,23 @@ def name_in_file(node: pytest.Item) -> str:
     return node.location[2]
 
 
-def unknown_query(wanted: str, known: Iterable[GoldenSet]) -> str:
-    """Return the message that no golden set has a query, with the id that is most like it."""
-    ids = sorted({query_id for golden in known for query_id in golden.queries})
-    close = difflib.get_close_matches(wanted, ids, n=1)
-    hint = f" Did you mean {close[0]!r}?" if close else ""
-    return f"--ir-query: no golden set of this run has the query {wanted!r}.{hint}"
-
-
 def golden_parameter(node: pytest.Item) -> GoldenParameter:
     """Return what `ir_golden` gives a test item; one without a path where it gives none."""
     parameter = getattr(getattr(node, "callspec", None), "params", {}).get("irmetrics")
     return parameter if isinstance(parameter, GoldenParameter) else GoldenParameter(None)
 
 
-def golden_parameters(marks: Sequence[pytest.Mark], folder: Path) -> dict[str, GoldenParameter]:
+def parametrize(metafunc: pytest.Metafunc) -> None:
+    """Make one test item for each golden set of a test; also for a single one, so that names never change."""
+    nearest = next((marks for _, marks in mark_levels(metafunc.definition, "ir_golden") if marks), [])
+    if nearest:
+        found = _golden_parameters(nearest, Path(metafunc.definition.path).parent)
+        metafunc.parametrize(
+            "irmetrics", list(found.values()), ids=list(found), indirect=True, scope="function"
+        )
+
+
+def _golden_parameters(marks: Sequence[pytest.Mark], folder: Path) -> dict[str, GoldenParameter]:
     """Return the golden sets that the marks of a test in a folder find, by the id of their test item."""
     found: dict[str, list[GoldenParameter]] = defaultdict(list)
     for mark in marks:
@@ -86,7 +93,25 @@ def golden_parameters(marks: Sequence[pytest.Mark], folder: Path) -> dict[str, G
     # Path.resolve raises where links lead in a circle.
     known = {os.path.realpath(one.path) for same in found.values() for one in same if one.path}
     siblings = tuple(map(Path, sorted(known)))
-    return {item_id: _parameter_of(item_id, same, siblings, folder) for item_id, same in found.items()}
+    return {
+        item_id: _only_one(item_id, same, folder)._replace(siblings=siblings)
+        for item_id, same in found.items()
+    }
+
+
+def _only_one(item_id: str, same: Sequence[GoldenParameter], folder: Path) -> GoldenParameter:
+    """Return the parameter that an id stands for, or the problem that it stands for several."""
+    different = dict.fromkeys(same)
+    if len(different) == 1:
+        return same[0]
+    shown = []
+    for one in different:
+        given = {"depth": one.depth, "duplicates": one.duplicates}
+        words = [f"{name}={value}" for name, value in given.items() if value is not None]
+        file = printable(relative_path(one.path, folder)) if one.path else "?"
+        shown.append(f"{file} ({', '.join(words)})" if words else file)
+    text = f"Two golden sets have the id {item_id!r}: {' and '.join(sorted(shown))}. Rename one, or mark two tests."
+    return GoldenParameter(None, problem=text)
 
 
 def _golden_arguments(mark: pytest.Mark) -> tuple[list[str], GoldenParameter]:
@@ -98,7 +123,7 @@ def _golden_arguments(mark: pytest.Mark) -> tuple[list[str], GoldenParameter]:
         raise MarkError('ir_golden needs a path or pattern: ir_golden("golden/*.yaml").')
     given = {name: value for name, value in mark.kwargs.items() if value is not None}
     try:
-        read = {key: SETTINGS[f"ir_{key}"][1](f"ir_golden({key}=…)", value) for key, value in given.items()}
+        read = {key: read_setting(f"ir_{key}", value, f"ir_golden({key}=…)") for key, value in given.items()}
     except pytest.UsageError as error:
         raise MarkError(str(error)) from None
     return [os.fspath(path).replace(os.sep, "/") for path in mark.args], GoldenParameter(None, **read)
@@ -131,31 +156,6 @@ def _may_be_golden(path: str, *, named: bool) -> bool:
 
         return is_golden_folder(Path(path))
     return named or not path.endswith(".topics.tsv")
-
-
-def _parameter_of(
-    item_id: str, same: Sequence[GoldenParameter], siblings: tuple[Path, ...], folder: Path
-) -> GoldenParameter:
-    first = same[0]
-    different = {parameter.path for parameter in same}
-    if len(different) > 1:
-        files = " and ".join(
-            sorted(printable(relative_path(path, folder)) if path else "?" for path in different)
-        )
-        return GoldenParameter(
-            None, problem=f"Two golden sets have the id {item_id!r}: {files}. Rename one, or mark two tests."
-        )
-    if len({(parameter.depth, parameter.duplicates) for parameter in same}) > 1:
-        return GoldenParameter(
-            None,
-            problem=f"Two ir_golden marks name the golden set {item_id!r}, and differ in depth or duplicates. Keep one.",
-        )
-    return GoldenParameter(first.path, siblings, first.depth, first.duplicates, first.problem)
-
-
-def nearest_marks(node: pytest.Item | Any, name: str) -> list[pytest.Mark]:
-    """Return the marks with a name from the nearest place that has one: function, class, module."""
-    return next((marks for _, marks in mark_levels(node, name) if marks), [])
 
 
 def parameter_marks(node: Any) -> list[pytest.Mark]:
@@ -216,3 +216,38 @@ def read_threshold(mark: pytest.Mark, origin: str, custom: Collection[str]) -> T
         return thresholds.build(metric, words, tag=tag, origin=origin, custom=custom)
     except (thresholds.ThresholdError, MetricError) as error:
         raise MarkError(f"{origin}: {error}") from None
+
+
+# Marks that mean nothing
+
+
+def find_problems(config: pytest.Config, items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
+    """Yield the items that fail instead of being run, each with what to do; of two problems the later one counts.
+
+    `items` are all that were collected, before any of them is deselected.
+    """
+    registered = {line.split(":")[0].split("(")[0].strip() for line in config.getini("markers")}
+    whole = collects_whole_files(config)
+    first: dict[Any, pytest.Item] = {}
+    """Node with marks → the first of its items; only the item itself where some tests of a file were collected."""
+    used: set[Any] = set()
+    for item in items:
+        yield from ((item, text) for mark in item.iter_markers() for text in _misspelt(mark.name, registered))
+        if any(mark.name == "ir_golden" for mark in parameter_marks(item)):
+            yield item, _GOLDEN_ON_PARAMETER
+        for node in item.listchain() if whole else [item]:
+            if any(mark.name in _MARKS for mark in node.own_markers):
+                first.setdefault(node, item)
+                used |= {node} if requests_irmetrics(item) else set()
+    for node, item in first.items():
+        if node not in used:
+            text = "bind to nothing: no test there requests the fixture irmetrics."
+            yield item, f"The marks on {node.name} {text}"
+
+
+def _misspelt(name: str, registered: set[str]) -> Iterator[str]:
+    """Say of a mark that looks like one of ours, and is none; `registered` are all that the configuration knows."""
+    if name not in _MARKS and name not in registered and name.lower().startswith("ir"):
+        cutoff = 0.0 if name.startswith("ir_") else 0.8
+        for close in difflib.get_close_matches(name.lower(), _MARKS, n=1, cutoff=cutoff):
+            yield f"There is no mark {name!r}. Did you mean {close!r}?"

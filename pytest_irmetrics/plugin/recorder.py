@@ -10,7 +10,6 @@ import platform
 import time
 from dataclasses import dataclass, replace
 from datetime import datetime
-from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -20,22 +19,18 @@ import pytest
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.files import nearest_repository, relative_path
-from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.plugin.baselines import unread_baselines
-from pytest_irmetrics.plugin.config import runs_tests
-from pytest_irmetrics.plugin.session import GatingSession
+from pytest_irmetrics.plugin.config import REPORT_ATTRIBUTE, runs_tests
 from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.session_report import RunInfo
 from pytest_irmetrics.reports.summary import summary_lines
-from pytest_irmetrics.run.baseline import baseline_path
+from pytest_irmetrics.run.baseline import baseline_path, write_baseline
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
+    from pytest_irmetrics.plugin.session import GatingSession
     from pytest_irmetrics.reports.output import Target
-
-_MAX_NAMED = 5
-"""How many tests a note names."""
 
 _PHASES = ("setup", "call", "teardown")
 """A test report of any other phase stands in for a test whose pytest-xdist worker crashed."""
@@ -62,49 +57,43 @@ class _Attempt:
     """`passed`, `failed`, `skipped`, `xfailed` or `xpassed`, as pytest counts the phases so far."""
     failure: str = ""
     """The message that it failed with."""
-    crashed: bool = False
-    """Whether its pytest-xdist worker crashed while running it."""
 
 
 class Recorder:
-    """Collects the test reports of all items, from however many workers, and reports on the session."""
+    """Collects the test reports of all items, from however many workers, and reports on the session: a plugin of pytest."""
 
-    def __init__(
-        self, config: pytest.Config, attribute: str, targets: Sequence[Target], started: float
-    ) -> None:
-        """`attribute` is that of a test report which carries the ItemReport; `targets` are the report files to write.
-
-        `started` is when the session began, as `time.time` tells it.
-        """
-        self._config = config
-        self._session = GatingSession(config)
-        self._settings = self._session.settings
-        self._attribute = attribute
+    def __init__(self, session: GatingSession, targets: Sequence[Target], started: float) -> None:
+        """`targets` are the report files to write; `started` is when the session began, as `time.time` tells it."""
+        self._config = session.config
+        self._session = session
+        self._settings = session.settings
         self._targets = targets
+        self._started = started
         self._attempts: dict[str, _Attempt] = {}
         self._stored: list[str] = []
         self._written: list[str] = []
         self._problems: list[str] = []
-        self._started = started
-        self._is_complete = False
+        self._is_complete = True
+        """Whether no worker of pytest-xdist crashed, and the run came to its end."""
+        self._report = SessionReport()
 
-    def add(self, report: pytest.TestReport) -> None:
+    def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add the test report of one phase; a new attempt at an item replaces the last one."""
         if report.when == "setup" or report.outcome not in _OUTCOMES:
             self._attempts.pop(report.nodeid, None)
         if report.outcome not in _OUTCOMES:
             return
-        text = getattr(report, self._attribute, None)
         crashed = report.when not in _PHASES
+        self._is_complete = self._is_complete and not crashed
         if report.nodeid not in self._attempts:
-            if not crashed and not hasattr(report, self._attribute):
+            if not crashed and not hasattr(report, REPORT_ATTRIBUTE):
                 return
             # Not of the node id, to which pytest-xdist's loadgroup adds a group.
             file, _, name = report.location
             path = Path(os.path.normpath(self._config.rootpath / file))
             self._attempts[report.nodeid] = _Attempt(baseline_path(path, name, self._settings.baseline_dir))
         attempt = self._attempts[report.nodeid]
-        attempt.crashed = crashed
+        text = getattr(report, REPORT_ATTRIBUTE, None)
         if text is not None:
             attempt.item_report = ItemReport.loads(text)
         attempt.outcome = _outcome(attempt.outcome, report)
@@ -121,8 +110,6 @@ class Recorder:
         found = attempt.item_report
         if found is None or found.baseline_text is None or attempt.outcome != "passed":
             return  # the baseline that is there stays
-        from pytest_irmetrics.run.baseline import write_baseline  # noqa: PLC0415 - only an updating run pays for it
-
         shown = self._session.shown(attempt.baseline)
         try:
             changed = write_baseline(
@@ -133,67 +120,66 @@ class Recorder:
         else:
             self._stored.append(f"{shown}: {'stored' if changed else 'unchanged'}")
 
-    def finish(self, session: pytest.Session, *, collected_all: bool) -> None:
-        """Write the report files, and fail the session for what cannot be written.
-
-        `collected_all` says whether every file could be collected.
-        """
-        stopped = (
-            session.shouldstop or session.shouldfail or session.exitstatus == pytest.ExitCode.INTERRUPTED
+    def pytest_sessionfinish(self, session: pytest.Session) -> None:
+        """Write the report files, and fail the session for what cannot be stored or written."""
+        interrupted = (
+            session.exitstatus == pytest.ExitCode.INTERRUPTED
+        )  # also by files that cannot be collected
+        self._is_complete = self._is_complete and not (
+            session.shouldstop or session.shouldfail or interrupted
         )
-        crashed = any(attempt.crashed for attempt in self._attempts.values())
-        self._is_complete = collected_all and not stopped and not crashed
         self._fail_for_problems(session)
+        self._report = self._session_report(int(session.exitstatus))
         if self._targets and runs_tests(self._config):
-            self._write_reports(session)
+            from pytest_irmetrics.reports import output  # noqa: PLC0415 - only a run that writes reports pays for it
+
+            written, problems = output.write(self._targets, self._report)
+            self._written += written
+            self._problems += problems
             self._fail_for_problems(session)
 
     def _fail_for_problems(self, session: pytest.Session) -> None:
         if self._problems and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def _write_reports(self, session: pytest.Session) -> None:
-        from pytest_irmetrics.reports import output  # noqa: PLC0415 - only a run that writes reports pays for it
-
-        report = replace(self._session_report, exit_status=int(session.exitstatus), info=self._run_info)
-        written, problems = output.write(self._targets, report)
-        self._written += written
-        self._problems += problems
-
-    @cached_property
-    def _session_report(self) -> SessionReport:
-        """What was measured, once all tests have run; what one output alone shows is added there."""
+    def _session_report(self, exit_status: int) -> SessionReport:
+        """Return what was measured, once all tests have run; what is stored and written is added to its lists."""
+        config = self._config
+        last = sorted(self._attempts.items())
+        items = [attempt.item_report for _, attempt in last if attempt.item_report is not None]
+        tells_of_run = self._targets or os.environ.get("GITHUB_ACTIONS") == "true"
         report = SessionReport(
-            items=[attempt.item_report for _, attempt in self._last() if attempt.item_report is not None],
-            outcomes={nodeid: attempt.outcome for nodeid, attempt in self._attempts.items()},
+            items=items,
+            exit_status=exit_status,
+            outcomes={nodeid: attempt.outcome for nodeid, attempt in last},
             unused_baselines=self._unread_baselines(),
             gone_since=self._gone_since(),
             baselines_passed_over=self._passed_over(),
+            info=_run_info(config, self._started) if tells_of_run else None,
+            failures_printed=config.getoption("tbstyle", "auto") != "no",
+            problems=self._problems,
+            stored=self._stored,
+            written=self._written,
+            notes=[*self._unused_note(), *_unbound_notes(items)],
         )
         measured = {item.nodeid for item in report.measured}
-        unmeasured = {
-            nodeid: attempt.failure
-            for nodeid, attempt in self._last()
-            if nodeid not in measured and attempt.outcome == "failed"
-        }
-        return replace(report, unmeasured=unmeasured)
+        failures = {nodeid: attempt.failure for nodeid, attempt in last if attempt.outcome == "failed"}
+        return replace(report, unmeasured={i: text for i, text in failures.items() if i not in measured})
 
-    @cached_property
-    def _run_info(self) -> RunInfo:
-        """When the session ran, and on what; reports and annotations alone have it."""
-        folder = self._config.invocation_params.dir
-        top = nearest_repository(folder)
-        return RunInfo(
-            started=datetime.fromtimestamp(self._started).astimezone().isoformat(timespec="seconds"),
-            seconds=round(max(0.0, time.time() - self._started), 3),
-            commit=_commit(self._config.rootpath),
-            versions={
-                "python": platform.python_version(),
-                "pytest": pytest.__version__,
-                "pytest-irmetrics": version("pytest-irmetrics"),
-            },
-            folder="" if top in (None, folder) else relative_path(folder, top),
-        )
+    def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
+        """Print the summary, and in GitHub Actions what fails, and what passes and should be looked at, as commands."""
+        screen = self._session.screen
+        verbosity = self._config.getoption("verbose", 0)
+        lines = list(summary_lines(self._report, screen, verbosity))
+        if lines and verbosity >= 0:
+            terminalreporter.write_sep("=", "retrieval quality")
+        for line in lines:
+            terminalreporter.write_line(line.text, **dict.fromkeys(line.style.split(), True))
+        if os.environ.get("GITHUB_ACTIONS") == "true":
+            from pytest_irmetrics.reports.annotations import github_errors, github_warnings  # noqa: PLC0415 - only there
+
+            for command in (*github_errors(self._report), *github_warnings(self._report)):
+                terminalreporter.write_line(to_stream(command, screen.encoding))
 
     def _gone_since(self) -> Sequence[str]:
         """Return the baselines that are gone since the commit of ``--ir-since``."""
@@ -203,55 +189,19 @@ class Recorder:
 
         return baselines_gone_since(self._config, self._settings.since, self._settings.baseline_dir)
 
-    def _last(self) -> list[tuple[str, _Attempt]]:
-        """Return the node ids and last attempts of all tests, sorted."""
-        return sorted(self._attempts.items())
-
-    def print_summary(self, reporter: pytest.TerminalReporter, *, interrupted: bool) -> None:
-        """Print the terminal summary, also of a run that was `interrupted`."""
-        screen = self._session.screen
-        verbosity = self._config.getoption("verbose", 0)
-        report = replace(
-            self._session_report,
-            failures_printed=self._config.getoption("tbstyle", "auto") != "no",
-            problems=self._problems,
-            stored=self._stored,
-            written=self._written,
-            notes=[
-                *self._unstored_notes(),
-                *self._unused_note(interrupted=interrupted),
-                *_unbound_notes(self._session_report.items),
-            ],
-        )
-        lines = list(summary_lines(report, screen, verbosity))
-        if lines and verbosity >= 0:
-            reporter.write_sep("=", "retrieval quality")
-        for line in lines:
-            reporter.write_line(line.text, **dict.fromkeys(line.style.split(), True))
-        if os.environ.get("GITHUB_ACTIONS") == "true":
-            self._annotate(reporter, screen.encoding)
-
-    def _annotate(self, reporter: pytest.TerminalReporter, encoding: str | None) -> None:
-        """Print what fails, and what passes and should be looked at, as commands that GitHub makes errors and warnings of."""
-        from pytest_irmetrics.reports.annotations import github_errors, github_warnings  # noqa: PLC0415 - only in GitHub Actions
-
-        report = replace(self._session_report, info=self._run_info)
-        for command in (*github_errors(report), *github_warnings(report)):
-            reporter.write_line(to_stream(command, encoding))
-
     def _unread_baselines(self) -> list[str]:
         """Return the stored baselines that no test read, of a run that gates or stores and was not cut short."""
-        config, settings = self._config, self._settings
-        if not self._is_complete or not (settings.gates or settings.update):
+        settings = self._settings
+        if not (self._is_complete and settings.reads_baselines):
             return []
         read = [attempt.baseline for attempt in self._attempts.values() if attempt.outcome != "skipped"]
-        return sorted(map(self._session.shown, unread_baselines(config, read)))
+        return sorted(map(self._session.shown, unread_baselines(self._config, read)))
 
     def _passed_over(self) -> int:
         """Return how many of the tests that ran have a stored baseline, in a run that neither gates on any nor is told not to."""
-        config, settings = self._config, self._settings
-        declined = config.getoption("ir_baseline") is False
-        if declined or settings.gates or settings.update or settings.only_queries:
+        settings = self._settings
+        declined = self._config.getoption("ir_baseline") is False
+        if declined or settings.reads_baselines or settings.only_queries:
             return 0
         return sum(
             attempt.baseline.exists()
@@ -259,35 +209,29 @@ class Recorder:
             if attempt.outcome != "skipped" and attempt.item_report and attempt.item_report.against is None
         )
 
-    def _unstored_notes(self) -> Iterator[str]:
-        """Yield a note on the tests whose baseline an updating run did not store, as they failed or their worker crashed."""
-        if not self._settings.update:
-            return
-        failed = [
-            nodeid
-            for nodeid, attempt in self._last()
-            if attempt.outcome == "failed" and not attempt.crashed and _would_store(attempt.item_report)
-        ]
-        if failed:
-            yield f"No baseline was stored for {plural(len(failed), 'test')} that failed: {listed(failed, _MAX_NAMED)}."
-        for nodeid in [nodeid for nodeid, attempt in self._last() if attempt.crashed]:
-            yield (
-                f"a worker crashed while running {nodeid}; nothing of that test was stored. Mend the crash, and "
-                "store its baseline again."
-            )
-
-    def _unused_note(self, *, interrupted: bool) -> Iterator[str]:
+    def _unused_note(self) -> Iterator[str]:
         """Yield that an option asked for gates or baselines, and that no test of the run used irmetrics."""
-        if interrupted or self._attempts or not runs_tests(self._config):
-            return
-        for option in ("ir_baseline_update", "ir_selftest", "ir_since", "ir_baseline"):
-            if self._config.getoption(option):
-                yield f"--{option.replace('_', '-')} was given, and no test of this run used irmetrics."
-                return
+        if self._is_complete and not self._attempts and runs_tests(self._config):
+            options = ("ir_baseline_update", "ir_selftest", "ir_since", "ir_baseline")
+            given = [f"--{one.replace('_', '-')}" for one in options if self._config.getoption(one)]
+            yield from (f"{one} was given, and no test of this run used irmetrics." for one in given[:1])
 
 
-def _would_store(item_report: ItemReport | None) -> bool:
-    return item_report is not None and (bool(item_report.gates) or item_report.outcome != "passed")
+def _run_info(config: pytest.Config, started: float) -> RunInfo:
+    """Return when the session ran, and on what."""
+    folder = config.invocation_params.dir
+    top = nearest_repository(folder)
+    return RunInfo(
+        started=datetime.fromtimestamp(started).astimezone().isoformat(timespec="seconds"),
+        seconds=round(max(0.0, time.time() - started), 3),
+        commit=_commit(config.rootpath),
+        versions={
+            "python": platform.python_version(),
+            "pytest": pytest.__version__,
+            "pytest-irmetrics": version("pytest-irmetrics"),
+        },
+        folder="" if top in (None, folder) else relative_path(folder, top),
+    )
 
 
 def _unbound_notes(item_reports: Iterable[ItemReport]) -> Iterator[str]:

@@ -57,7 +57,6 @@ def _departure(config: pytest.Config, ref: str, folder: Path) -> _Departure:
 def read_committed(item: GatedItem) -> CommittedTest:
     """Return what a test was judged by. Raises GitError."""
     ref = item.settings.since
-    origin = "the setting ir_since, " if item.settings.since_is_setting else "--ir-since="
     try:
         left = _departure(item.node.config, ref, Path(item.node.path).parent)
         path = left.repository.path_of(item.baseline_file)
@@ -73,7 +72,7 @@ def read_committed(item: GatedItem) -> CommittedTest:
         golden_set, why = _golden_set(item, left, before, run)
         return replace(found, run=run, golden=golden_set, why=why)
     except GitError as error:
-        raise GitError(f"{origin}{ref}: {error}") from None
+        raise GitError(f"--ir-since={ref}: {error}") from None
 
 
 def _baseline(left: _Departure, path: str) -> tuple[str, bytes | None]:

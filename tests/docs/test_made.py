@@ -25,7 +25,7 @@ SETTLED = {
     "Evaluation": "mean scores score errors golden run metrics depth",
     "Comparison": "change paired new removed reworded now baseline depth",
     "MetricChange": "metric tag now baseline delta worse better same lost p_value interval detectable n",
-    "IRMetrics": "golden check acheck evaluate aevaluate",
+    "IRMetrics": "check acheck evaluate aevaluate",
     "GoldenSetError": "problems",
 }
 """The attributes that do not change, in the order of the page."""

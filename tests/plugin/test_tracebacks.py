@@ -59,16 +59,13 @@ FAILURES = {
     "a retriever that raises": "irmetrics.evaluate(retriever=lambda query, k: 1 / 0)",
     "a golden set that is not there": "irmetrics.check(golden='gone.yaml')",
     "a run that is not there": "irmetrics.check(against='gone.json')",
-    "the golden set": "irmetrics.golden",
-    "a second check": "irmetrics.golden and irmetrics.acheck().close(); irmetrics.acheck()",
+    "a second check": "irmetrics.acheck().close(); irmetrics.acheck()",
 }
 
 
 @pytest.mark.parametrize("body", FAILURES.values(), ids=FAILURES)
 def test_a_failure_of_the_fixture_is_placed_at_the_line_that_uses_it(project, body):
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.99)'], body)
-    if body == "irmetrics.golden":
-        project.write("golden/faq.yaml", "queries: 3")
     assert places(project) == [f"{project.path / 'test_search.py'}:6"]
 
 
