@@ -9,8 +9,9 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.comparison.stored_runs import is_answer_to
-from pytest_irmetrics.evaluation import evaluate_run
+from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.reports.history import HistoryPoint
+from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import decode
 
@@ -19,7 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.base.git import Repository
     from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.metrics import Metric
 
@@ -91,7 +91,7 @@ def _evaluate(run: Run, golden: GoldenSet, metrics: Sequence[Metric], depth: int
     held = [
         i for i, one in run.answers.items() if i in golden.queries and is_answer_to(one, golden.queries[i])
     ]
-    return evaluate_run(golden, run, metrics, depth=depth).narrowed(only=held)
+    return Evaluation(golden, Retrieved(run), tuple(metrics), depth).narrowed(held, None)
 
 
 def _deltas(comparison: Comparison | None) -> dict[str, float]:

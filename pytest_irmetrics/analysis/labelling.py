@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import compare
-from pytest_irmetrics.evaluation import evaluate_run
+from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.metrics import Scorer
+from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
@@ -80,7 +81,7 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
     total = 0.0
     scorer = Scorer([metric], relevance_level=golden.relevance_level)
     for number, run in enumerate(runs):
-        evaluation = evaluate_run(golden, run, [metric], depth=run.depth)
+        evaluation = Evaluation(golden, Retrieved(run), (metric,), run.depth)
         queries = evaluation.queries(metric)
         # A run compared with itself pairs the queries as they are now with those that were asked.
         pairing = compare(evaluation, evaluation)

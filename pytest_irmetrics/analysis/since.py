@@ -112,7 +112,7 @@ def compare_since(
         if verdict.word in _ABOUT_FALLS and states.get(verdict.key) not in ("failed", verdict.state)
     ]
     if stored is not None and any(stored.run[i] != now.run[i] for i in stored.run if i in now.run):
-        held = today.of_run(stored.run).narrowed(only=frozenset(stored.run))
+        held = today.of_run(stored.run).narrowed(stored.run.answers, None)
         itself = Comparison(held, before)
         failed = {verdict.key for verdict, *_ in found if verdict.failed}
         found += [
@@ -185,7 +185,7 @@ def _means(
     as_stored = golden_set_as_stored(run, now.golden.name)
     first = replace(comparison.baseline, golden=as_stored, depth=run.depth or now.depth, only=None)
     labels = comparison.under_stored_labels or comparison
-    kept = now.narrowed(only=frozenset(comparison.paired), depth=comparison.depth)
+    kept = now.narrowed(comparison.paired, comparison.depth)
     for metric, tag in gated:
         if metric.kind == "latency":
             continue

@@ -38,4 +38,4 @@ def joined(words: Sequence[str]) -> str:
 def listed(items: Sequence[T], most: int = 10, word: Callable[[T], str] = str, between: str = ", ") -> str:
     """Return the first `most` items as text, each as `word` gives it, and how many more there are."""
     shown = between.join(map(word, items[:most]))
-    return shown if len(items) <= most else f"{shown} and {len(items) - most} more"
+    return shown if len(items) <= most else f"{shown} and {len(items) - most:,} more"

@@ -20,7 +20,6 @@ examples:
 from __future__ import annotations
 
 import shlex
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.item_result import ItemResult
@@ -29,7 +28,7 @@ from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.comparison import compare
-from pytest_irmetrics.evaluation import evaluate_run, require_depth
+from pytest_irmetrics.evaluation import Evaluation, require_depth
 from pytest_irmetrics.gates.decide import decide
 from pytest_irmetrics.gates.verdict import Against, Case, resolve_with_default
 from pytest_irmetrics.reports.blocks import Level
@@ -38,13 +37,13 @@ from pytest_irmetrics.reports.formats import json
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.reports.session_report import SessionReport
 from pytest_irmetrics.reports.summary import summary_lines
+from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.thresholds import AUTO, COMPARING_WORDS, Gates, resolve
 
 if TYPE_CHECKING:
     import argparse
     from collections.abc import Iterator, Sequence
 
-    from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.run import Run
@@ -117,14 +116,13 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
     beyond = inputs.metrics_beyond(wanted, min((one.depth for _, one in runs if one.depth), default=None))
     reached = [metric for metric in wanted if metric not in beyond]
     metrics = inputs.scorable_metrics([*reached, *gated], golden)
-    now = evaluate_run(golden, run, metrics, depth=run.depth)
-    missing = tuple(query.id for query in now.counted if query.id not in run)
-    retrieved = replace(now.retrieved, missing=missing, depth_advice="That is all that the run holds.")
-    now = replace(now, retrieved=retrieved)
+    missing = tuple(i for i, query in golden.queries.items() if query.xfail is None and i not in run)
+    retrieved = Retrieved(run, missing=missing, depth_advice="That is all that the run holds.")
+    now = Evaluation(golden, retrieved, tuple(metrics), run.depth)
     against, comparison, gates = "", None, resolve([golden.thresholds])
     if others:
         against, other = others[0]
-        comparison = compare(now, evaluate_run(golden, other, metrics, depth=other.depth))
+        comparison = compare(now, now.of_run(other))
         gates = resolve_with_default([golden.thresholds], metrics, AUTO, "the default of max_drop")
     judged = [gate for gate in gates if gate.metric in metrics and (others or gate.word not in _NOT_ALONE)]
     verdicts = decide(Case(now, Gates(judged), comparison, Against(against)))

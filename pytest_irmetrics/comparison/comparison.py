@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -71,9 +72,9 @@ class Comparison:
         self.full: Evaluation = now
         """Today's evaluation as it was given: all queries, uncut."""
         self._paired_ids = frozenset(self.paired)
-        self.now: Evaluation = now.narrowed(only=self._paired_ids, depth=self.depth)
+        self.now: Evaluation = now.narrowed(self._paired_ids, self.depth)
         """Today's evaluation of the paired queries."""
-        self.baseline: Evaluation = baseline.narrowed(only=self._paired_ids, depth=self.depth)
+        self.baseline: Evaluation = baseline.narrowed(self._paired_ids, self.depth)
         """The baseline's evaluation of the paired queries."""
         self._changes: dict[tuple[Metric, str | None], MetricChange] = {}
 
@@ -125,23 +126,16 @@ class Comparison:
 
         With ``tag``, the share of the queries that were stored with it.
         """
-        if len(self.paired) == len(self.baseline.run.answers):
-            return 1.0
-        share = self._stored_share(self.paired, tag)
-        return 1.0 if share is None else share
+        return 1 - self.share_of((*self.removed, *self.reworded, *self.passages_edited), tag)
 
-    @property
-    def passages_edited_share(self) -> float:
-        """The share of the baseline's queries, by weight, that judge other passages today, in [0, 1]."""
-        return (self._stored_share(self.passages_edited) or 0.0) if self.passages_edited else 0.0
-
-    def _stored_share(self, ids: Sequence[str], tag: str | None = None) -> float | None:
-        """Return the share of some of the stored queries, by weight; None where the baseline has none of any weight."""
-        answers = self.baseline.run.answers
-        stored = answers if tag is None else {i: a for i, a in answers.items() if tag in a.tags}
-        total = math.fsum(stored_weight(answer) for answer in stored.values())
-        some = math.fsum(stored_weight(stored[query_id]) for query_id in ids if query_id in stored)
-        return some / total if total else None
+    def share_of(self, ids: Sequence[str], tag: str | None = None) -> float:
+        """Return the share that some of the baseline's queries have of all, or of those with a tag, by weight, in [0, 1]."""
+        if not ids:
+            return 0.0
+        answers = self.baseline.run.answers.items()
+        stored = {i: stored_weight(answer) for i, answer in answers if tag is None or tag in answer.tags}
+        some = math.fsum(stored.get(query_id, 0.0) for query_id in ids)
+        return some / math.fsum(stored.values()) if some else 0.0
 
     @cached_property
     def relabelled(self) -> dict[str, Query]:
@@ -207,7 +201,7 @@ class Comparison:
             return None
         queries = [self.relabelled.get(query_id, query) for query_id, query in golden.queries.items()]
         labelled = GoldenSet(queries, name=golden.name, relevance_level=self.stored_level)
-        return Comparison(self.now.narrowed(golden=labelled), self.baseline.narrowed(golden=labelled))
+        return Comparison(replace(self.now, golden=labelled), replace(self.baseline, golden=labelled))
 
     def moves(self, query_id: str) -> tuple[Move, ...]:
         """Return where a query's judged documents moved in its first rankings: falls first, the highest grade first."""

@@ -9,18 +9,17 @@ from dataclasses import replace
 from typing import TYPE_CHECKING, Literal, NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
-from pytest_irmetrics.evaluation import EvaluationError, evaluate_run, require_depth
+from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.query import Passage
 from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
+from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.retrieval.passages import judges_other_passages
-from pytest_irmetrics.run import Answer, Header, Run
+from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable
 
-    from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.run.answer import Answers
 
 LabelPart = Literal["judgments", "relevance level", "weights", "tags"]
@@ -55,50 +54,31 @@ def stored_weight(answer: Answer, otherwise: float = 1.0) -> float:
     return otherwise if answer.weight is None else answer.weight
 
 
-def stored_level(run: Run) -> Grade:
-    """Return the relevance level that a run was stored with; 1, the usual one, where it says none."""
-    return 1 if run.relevance_level is None else run.relevance_level
-
-
-def stored_query(query_id: str, answer: Answer) -> Query:
-    """Return the query of a stored answer, judged as when it was stored."""
-    judgments = answer.judgments or {}
-    return Query(
-        query_id,
-        answer.text,
-        judgments,
-        weight=stored_weight(answer),
-        tags=answer.tags,
-        params=answer.params,
-        no_answer=not judgments,
-        xfail="" if answer.xfail else None,
-        passages=stored_passages(answer),
-    )
-
-
-def stored_passages(answer: Answer) -> tuple[Passage, ...]:
-    """Return the passages that a stored answer found, with the grades that they were stored with."""
-    judgments = answer.judgments or {}
-    return tuple(
-        [
-            Passage(doc, text, judgments[key])
-            for key, (doc, text) in answer.passages.items()
-            if key in judgments
-        ]
-    )
-
-
-def golden_set_as_stored(run: Run, name: str, only: Collection[str] | None = None) -> GoldenSet:
+def golden_set_as_stored(run: Run, name: str = "") -> GoldenSet:
     """Return the golden set that a stored run was judged with, without what a run does not say (thresholds, forbidden).
 
-    `name` is what messages call it. With `only`, that of these queries.
+    `name` is what messages call it.
     """
-    queries = [
-        stored_query(query_id, answer)
-        for query_id, answer in run.answers.items()
-        if only is None or query_id in only
-    ]
-    return GoldenSet(queries, name=name, shown=name, relevance_level=stored_level(run))
+    queries = []
+    for query_id, answer in run.answers.items():
+        judgments = answer.judgments or {}
+        found = [
+            (doc, text, judgments[key]) for key, (doc, text) in answer.passages.items() if key in judgments
+        ]
+        query = Query(
+            query_id,
+            answer.text,
+            judgments,
+            weight=stored_weight(answer),
+            tags=answer.tags,
+            params=answer.params,
+            no_answer=not judgments,
+            xfail="" if answer.xfail else None,
+            passages=tuple([Passage(*passage) for passage in found]),
+        )
+        queries.append(query)
+    level = 1 if run.relevance_level is None else run.relevance_level
+    return GoldenSet(queries, name=name, shown=name, relevance_level=level)
 
 
 # Means.
@@ -131,11 +111,10 @@ def wrong_means(run: Run) -> list[WrongMean]:
 def _read_metric(name: str, depth: int | None) -> Metric | None:
     try:
         metric = parse_metric(name)
-        if depth is not None:
-            require_depth([metric], depth)
-    except (MetricError, EvaluationError):
+    except MetricError:
         return None
-    return None if metric.kind == "latency" else metric
+    too_deep = depth is not None and (metric.cutoff or 0) > depth
+    return None if metric.kind == "latency" or too_deep else metric
 
 
 def with_answers(run: Run, answers: Answers) -> Run:
@@ -150,13 +129,7 @@ def _means_of(run: Run, metrics: Iterable[Metric]) -> dict[Metric, float]:
     metrics = tuple(metrics)
     if not metrics or any(answer.judgments is None for answer in run.answers.values()):
         return {}
-    queries = [
-        replace(stored_query(query_id, answer), passages=()) for query_id, answer in run.answers.items()
-    ]
-    # As it was scored then: passages have the names that the stored judgments give them.
-    plain = Run.of({i: Answer(answer.rankings) for i, answer in run.answers.items()}, Header(run.depth))
-    golden = GoldenSet(queries, relevance_level=stored_level(run))
-    evaluation = evaluate_run(golden, plain, metrics, depth=run.depth)
+    evaluation = Evaluation(golden_set_as_stored(run), Retrieved(run), metrics, run.depth)
     means = {metric: evaluation.mean_or_none(metric) for metric in metrics}
     return {metric: mean for metric, mean in means.items() if mean is not None}
 

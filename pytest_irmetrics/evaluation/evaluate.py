@@ -7,7 +7,7 @@ import warnings
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from pytest_irmetrics.base.wording import plural, quote
+from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.evaluation.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.metrics import Metric, parse_metric
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve
@@ -50,24 +50,6 @@ def read_metrics(metrics: Iterable[str | Metric], custom: CustomMetrics = _NO_CU
     return tuple(dict.fromkeys(read))
 
 
-def evaluate_run(
-    golden: GoldenSet,
-    run: Run,
-    metrics: Iterable[str | Metric],
-    *,
-    depth: int | None = None,
-    custom_metrics: CustomMetrics = _NO_CUSTOM,
-) -> Evaluation:
-    """Score a stored run; a query that it does not have scores 0. Raises MetricError for an unknown metric."""
-    return Evaluation(
-        golden=golden,
-        retrieved=Retrieved(run),
-        metrics=read_metrics(metrics, custom_metrics),
-        depth=depth,
-        custom=custom_metrics,
-    )
-
-
 def evaluate(
     golden: GoldenSet,
     source: Any,
@@ -97,7 +79,12 @@ def evaluate(
     for a keyword out of its range; what goes wrong in single queries is in the evaluation's ``errors``. Warns with
     UnknownIdsWarning where not one returned id occurs in the golden set, which scores 0; a test's ``check`` fails there.
     """
-    _require_golden_and_metrics(golden, metrics)
+    if not hasattr(golden, "queries"):
+        raise EvaluationError(
+            f"{quote(str(golden))} is no golden set. Give what GoldenSet.load reads, or GoldenSet.from_judgments makes."
+        )
+    if isinstance(metrics, str):
+        raise EvaluationError(f"`metrics` is the text {metrics!r}. Give a list: [{metrics!r}].")
     read = read_metrics(metrics, custom_metrics)
     deep_enough = max([DEFAULT_DEPTH, *(metric.cutoff or 0 for metric in read)])
     options = RetrievalOptions(  # whose values are checked of a Run too
@@ -110,29 +97,19 @@ def evaluate(
         executor=executor,
     )
     if isinstance(source, Run):
-        stored = min((d for d in (source.depth, depth) if d is not None), default=None)
-        if stored is not None:
+        read_to = min((d for d in (source.depth, depth) if d is not None), default=None)
+        if read_to is not None:
             advice = "Choose a smaller cut-off, or give a deeper run."
-            require_depth(read, stored, f"the run is read to {stored}. {advice}")
-        scored = evaluate_run(golden, source, read, depth=stored, custom_metrics=custom_metrics)
-        warn_of_unknown_ids(scored, _RETURN_KNOWN_IDS, stacklevel=2)
-        return scored
-    asked = options.depth
-    require_depth(read, asked, f"the retriever is asked for {asked}. Give a larger `depth`, or leave it out.")
-    retrieved = retrieve(golden.queries.values(), source, options)
-    evaluation = Evaluation(golden, retrieved, read, asked, custom_metrics)
+            require_depth(read, read_to, f"the run is read to {read_to}. {advice}")
+        retrieved = Retrieved(source)
+    else:
+        read_to = options.depth
+        advice = "Give a larger `depth`, or leave it out."
+        require_depth(read, read_to, f"the retriever is asked for {read_to}. {advice}")
+        retrieved = retrieve(golden.queries.values(), source, options)
+    evaluation = Evaluation(golden, retrieved, read, read_to, custom_metrics)
     warn_of_unknown_ids(evaluation, _RETURN_KNOWN_IDS, stacklevel=2)
     return evaluation
-
-
-def _require_golden_and_metrics(golden: object, metrics: object) -> None:
-    """Raise EvaluationError for a path in place of a golden set, and a name in place of several."""
-    if not hasattr(golden, "queries"):
-        raise EvaluationError(
-            f"{quote(str(golden))} is no golden set. Give what GoldenSet.load reads, or GoldenSet.from_judgments makes."
-        )
-    if isinstance(metrics, str):
-        raise EvaluationError(f"`metrics` is the text {metrics!r}. Give a list: [{metrics!r}].")
 
 
 def require_depth(metrics: Iterable[Metric], depth: int, remedy: str = "") -> None:
@@ -171,12 +148,8 @@ class UnknownIds(NamedTuple):
         """Sentences with some ids of either side, and one with two ids that look alike, if there are such."""
         alike = _pair_alike(self.returned, self.expected)
         said = [] if alike is None else [f"{alike[0][:60]!r} looks like {alike[1][:60]!r}."]
-        return f"Returned: {_some_ids(self.returned)}.", f"Expected: {_some_ids(self.expected)}.", *said
-
-
-def _some_ids(ids: Sequence[str], most: int = 3) -> str:
-    shown = ", ".join(repr(doc_id[:60]) for doc_id in ids[:most])
-    return shown if len(ids) <= most else f"{shown} and {len(ids) - most:,} more"
+        returned, expected = (listed(ids, 3, lambda one: repr(one[:60])) for ids in self)
+        return f"Returned: {returned}.", f"Expected: {expected}.", *said
 
 
 def _pair_alike(returned: Sequence[str], expected: Sequence[str]) -> tuple[str, str] | None:

@@ -6,19 +6,18 @@ import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import repeat
+from itertools import chain, islice, repeat
 from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.metrics import Metric, Scorer, mean_of_scored, parse_metric
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable
 
     from pytest_irmetrics.golden import GoldenSet, Query
 
@@ -144,12 +143,16 @@ class Evaluation:
 
     def rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings, one for each time it was asked, cut at the evaluation's depth."""
-        rankings = self.run.answers.get(query_id, _NO_ANSWER).rankings
+        return self._rankings([query_id])[0]
+
+    def _rankings(self, ids: Iterable[str]) -> list[Rankings]:
+        stored, depth = self.run.answers, self.depth
+        found: list[Rankings] = [stored.get(query_id, _NO_ANSWER).rankings for query_id in ids]
         # At the depth that the run was asked for, nothing is cut: one returned chunk that holds several judged passages
         # becomes several entries, so that the ranking may be longer than that depth.
-        if self.depth is None or self.depth == self.run.depth:
-            return rankings
-        return tuple([ranking[: self.depth] for ranking in rankings])
+        if depth is None or depth == self.run.depth:
+            return found
+        return [tuple([ranking[:depth] for ranking in each]) for each in found]
 
     @cached_property
     def repeated(self) -> bool:
@@ -188,8 +191,6 @@ class Evaluation:
                 **dict(metric.parameters),
             )
             number = float(value)
-        except OverflowError:  # of an integer or a fraction that no float holds
-            number = math.inf
         except Exception as error:
             raise EvaluationError(
                 f"the metric {metric.name} raised {type(error).__name__} on the query {query.id!r}: {error}. "
@@ -234,17 +235,19 @@ class Evaluation:
             return column
         return [score for query, score in zip(queries, column, strict=True) if tag in query.tags]
 
-    @pause_gc()
-    def _ranking_columns(self, metric: Metric, queries: Sequence[Query]) -> dict[Metric, Column]:
+    def _ranking_columns(self, metric: Metric, queries: Sequence[Query]) -> Iterable[tuple[Metric, Column]]:
         """Score a metric and all that are reported at once: that is several times as fast as one after the other."""
         wanted = [one for one in dict.fromkeys((*self.metrics, metric)) if one.kind == "ranking"]
         metrics = [one for one in wanted if one not in self._columns]
-        row_of, rankings_of = Scorer(metrics, relevance_level=self.golden.relevance_level).row, self.rankings
-        rows = []
-        for query in queries:
-            each = [row_of(query.judgments, ranking) for ranking in rankings_of(query.id)]
-            rows.append(each[0] if len(each) == 1 else list(map(mean_of_scored, zip(*each, strict=True))))
-        return dict(zip(metrics, zip(*rows, strict=True) if rows else repeat(()), strict=False))
+        answers = self._rankings([query.id for query in queries])
+        asked = [*map(len, answers)]
+        judged = chain.from_iterable(map(repeat, [query.judgments for query in queries], asked))
+        scorer = Scorer(metrics, relevance_level=self.golden.relevance_level)
+        columns: Sequence[Column] = scorer.columns(judged, chain.from_iterable(answers))
+        if {*asked} - {1}:
+            parts = map(iter, columns)
+            columns = [[mean_of_scored([*islice(part, len(each))]) for each in answers] for part in parts]
+        return zip(metrics, columns, strict=True)
 
     @cached_property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
@@ -332,20 +335,9 @@ class Evaluation:
         """Return the evaluation of a stored run over the same queries, by the same metrics."""
         return replace(self, retrieved=Retrieved(run), depth=self.depth if run.depth is None else run.depth)
 
-    def narrowed(
-        self,
-        *,
-        only: Collection[str] | None = None,
-        depth: int | None = None,
-        golden: GoldenSet | None = None,
-    ) -> Evaluation:
-        """Return the same run's evaluation over some of the queries, cut at a depth, or under other labels."""
-        narrow = replace(
-            self,
-            golden=self.golden if golden is None else golden,
-            depth=min((d for d in (self.depth, depth) if d is not None), default=None),
-            only=self.only if only is None else frozenset(only),
-        )
-        unchanged = narrow.golden is self.golden and narrow.depth == self.depth
-        # Its scores are computed already.
-        return self if unchanged and narrow._asked == self._asked else narrow  # noqa: SLF001 - of the same class
+    def narrowed(self, only: Collection[str], depth: int | None) -> Evaluation:
+        """Return the same run's evaluation over some of the queries, cut at a depth."""
+        depth = min((d for d in (self.depth, depth) if d is not None), default=None)
+        narrow = replace(self, only=frozenset(only), depth=depth)
+        # Else its scores are computed already.
+        return narrow if depth != self.depth or narrow._asked != self._asked else self  # noqa: SLF001 - of the same class

@@ -182,7 +182,7 @@ def _unpaired(case: Case) -> Iterator[Verdict]:
     if comparison is None or case.storing or case.single_queries_only:
         return
     share = comparison.paired_share()
-    edited, edited_share = comparison.passages_edited, comparison.passages_edited_share
+    edited, edited_share = comparison.passages_edited, comparison.share_of(comparison.passages_edited)
     if share < MIN_PAIRED:
         text, advice = too_few_paired(comparison, share, against)
         queries = (*comparison.reworded, *edited, *comparison.new)

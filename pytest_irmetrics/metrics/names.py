@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from difflib import get_close_matches
 from functools import cached_property
 from math import inf
 from typing import TYPE_CHECKING
@@ -14,7 +15,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.metrics.formulas import FAMILIES, REL, Family, MetricError, parameter_number
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping
+    from collections.abc import Collection, Mapping
 
     from pytest_irmetrics.metrics.formulas import Kind, Value
 
@@ -24,6 +25,8 @@ _NAME = re.compile(
 _CUT_BY_SIGN = re.compile(r"(?P<name>.+)[_.](?P<cut>[0-9]+)")
 """As trec_eval writes a cut-off, P_5 or P.5."""
 _CUTOFF = re.compile(r"[0-9]{1,9}")
+_GAINS = {"log2": "linear", "exp-log2": "exp"}
+"""What ir_measures calls the gains of NDCG, as values of `dcg`."""
 
 
 @dataclass(frozen=True, repr=False)
@@ -95,48 +98,47 @@ def parse_metric(text: str, *, custom: Collection[str] = ()) -> Metric:
     if parts is None:
         wrong = ": the parenthesis is not closed." if ")" not in text else " cannot be read."
         raise MetricError(f"{text!r}{wrong} Write name(parameter=value)@k, as in ndcg(gain=exp)@10.")
-    name, cut = parts["name"], parts["cut"]
+    name, cut, arguments = parts["name"], parts["cut"], parts["arguments"]
     if not name:
         known = ", ".join(FAMILIES)
         raise MetricError(f"{text!r} names no metric. Write for example ndcg@10. Known are {known}.")
-    own = _find_custom(name, custom)
-    given = _read_pairs(parts["arguments"] or "", text)
-    if own is not None:
-        return Metric(own, _read_cutoff(cut, text), _read_custom_parameters(given, text))
-    folded = name.casefold()
-    with_cut = _CUT_BY_SIGN.fullmatch(folded) if cut is None and parts["arguments"] is None else None
-    if with_cut is not None and with_cut["name"] in _CUT_ALIASES:
-        folded, cut = with_cut["name"], with_cut["cut"]
-    if folded not in _ALL:
+    own, folded = _find_custom(name, custom), name.casefold()
+    by_sign = _CUT_BY_SIGN.fullmatch(folded) if own is cut is arguments is None else None
+    if by_sign is not None and by_sign["name"] in _CUT_ALIASES:
+        folded, cut = by_sign["name"], by_sign["cut"]
+    if own is None and folded not in _ALL:
         raise MetricError(_unknown_metric(text, name, custom))
-    family = FAMILIES[_ALL[folded]]
-    if folded in _SET_ALIASES and cut is not None:
-        instead = f"{family.name}@{cut}, or {family.name}"
-        raise MetricError(f"{text!r}: {name} takes no cut-off. Write {instead}.")
+    if own is None and cut is not None and (family := _SET_ALIASES.get(folded)):
+        raise MetricError(f"{text!r}: {name} takes no cut-off. Write {family}@{cut}, or {family}.")
+    try:
+        given = _read_pairs(arguments or "")
+        if own is not None:
+            return Metric(own, _read_cutoff(cut), _read_custom_parameters(given))
+        return _read_known(FAMILIES[_ALL[folded]], cut, given)
+    except MetricError as error:
+        raise MetricError(f"{text!r}: {error}") from None
+
+
+def _read_known(family: Family, cut: str | None, given: Mapping[str, str]) -> Metric:
+    """Read the cut-off and the parameters of a known family. Raises MetricError."""
     if family.kind != "ranking" and (cut is not None or given):
-        raise MetricError(
-            f"{text!r}: {family.name} takes neither cut-off nor parameters. Write {family.name}."
-        )
-    values = _read_parameters(family, given, text)
-    cutoff = _read_cutoff(cut, text)
+        raise MetricError(f"{family.name} takes neither cut-off nor parameters. Write {family.name}.")
+    values, cutoff = _read_parameters(family, given), _read_cutoff(cut)
     if cutoff is None and values.get("norm") == "min":
-        message = "norm=min divides by min(k, R), and there is no k. Write map(norm=min)@10."
-        raise MetricError(f"{text!r}: {message}")
+        raise MetricError("norm=min divides by min(k, R), and there is no k. Write map(norm=min)@10.")
     if cutoff is None and family.name == "precision":
         values.pop("denom", None)  # without a cut-off it is the definition
     return Metric(family.name, cutoff, tuple(sorted(values.items())))
 
 
-def _read_cutoff(cut: str | None, text: str) -> int | None:
-    """Read a cut-off, from 1 to 999,999,999; None stays None. Raises MetricError that shows the whole `text`."""
+def _read_cutoff(cut: str | None) -> int | None:
+    """Read a cut-off, from 1 to 999,999,999; None stays None. Raises MetricError."""
     if cut is not None and (_CUTOFF.fullmatch(cut) is None or int(cut) == 0):
-        raise MetricError(
-            f"{text!r}: the cut-off {cut!r} is not a whole number above 0. Write for example ndcg@10."
-        )
+        raise MetricError(f"the cut-off {cut!r} is not a whole number above 0. Write for example ndcg@10.")
     return None if cut is None else int(cut)
 
 
-def _read_pairs(arguments: str, text: str) -> dict[str, str]:
+def _read_pairs(arguments: str) -> dict[str, str]:
     """Split what is in the parentheses into parameters and their values, as they are written."""
     pairs: dict[str, str] = {}
     for argument in arguments.split(",") if arguments.strip() else ():
@@ -145,31 +147,27 @@ def _read_pairs(arguments: str, text: str) -> dict[str, str]:
             value = value[1:-1]  # as ir_measures writes text
         if not (key and equals and value):
             raise MetricError(
-                f"{text!r}: {argument.strip()!r} is not parameter=value. Write for example ndcg(gain=exp)@10."
+                f"{argument.strip()!r} is not parameter=value. Write for example ndcg(gain=exp)@10."
             )
         if key in pairs:
-            raise MetricError(f"{text!r}: the parameter {key!r} is given twice. Keep one.")
+            raise MetricError(f"the parameter {key!r} is given twice. Keep one.")
         pairs[key] = value
     return pairs
 
 
-def _read_parameters(family: Family, given: Mapping[str, str], text: str) -> dict[str, Value]:
+def _read_parameters(family: Family, given: Mapping[str, str]) -> dict[str, Value]:
     """Read a known family's parameters; returns those that differ from the defaults."""
     parameters = {parameter.name: parameter for parameter in family.parameters}
     values: dict[str, Value] = {}
     for written, value in given.items():
         key = written.casefold()
-        if (
-            family.name == "ndcg" and key == "dcg" and value.casefold() in {"log2", "exp-log2"}
-        ):  # ir_measures'
-            values |= {"gain": "exp"} if value.casefold() == "exp-log2" else {}
-            continue
+        if family.name == "ndcg" and key == "dcg" and (gain := _GAINS.get(value.casefold())):
+            key, value = "gain", gain  # noqa: PLW2901 - ir_measures writes it so
         if key not in parameters:
-            raise MetricError(f"{text!r}: {_unknown_parameter(family, written)}")
+            raise MetricError(_unknown_parameter(family, written))
         read = parameters[key].read(value)
         if read is None:
-            accepted = parameters[key].accepts
-            raise MetricError(f"{text!r}: {key}={value} cannot be used. {key} is {accepted}.")
+            raise MetricError(f"{key}={value} cannot be used. {key} is {parameters[key].accepts}.")
         if read != parameters[key].default:
             values[key] = read
     return values
@@ -178,10 +176,10 @@ def _read_parameters(family: Family, given: Mapping[str, str], text: str) -> dic
 def _unknown_parameter(family: Family, written: str) -> str:
     """Word the error for a parameter that a family does not have."""
     names = [parameter.name for parameter in family.parameters]
-    close = _closest(written.casefold(), names)
+    close = get_close_matches(written.casefold()[:100], names, n=1)
     advice = f"It has {' and '.join(names)}." if names else "It has none."
     if close:
-        advice = f"Did you mean {close}?"
+        advice = f"Did you mean {close[0]}?"
     elif written.casefold() == "rel":
         binary = ", ".join(known.name for known in FAMILIES.values() if REL in known.parameters)
         advice = f"A relevance level belongs to the binary metrics: {binary}."
@@ -197,24 +195,17 @@ def _find_custom(name: str, custom: Collection[str]) -> str | None:
     return found
 
 
-def _read_custom_parameters(given: Mapping[str, str], text: str) -> tuple[tuple[str, Value], ...]:
+def _read_custom_parameters(given: Mapping[str, str]) -> tuple[tuple[str, Value], ...]:
     """Read the keyword arguments of a custom metric: numbers where they look like it, else text."""
     values: dict[str, Value] = {}
     for key, value in given.items():
         if not key.isidentifier() or key in {"query", "ranking", "k"}:
             raise MetricError(
-                f"{text!r}: {key!r} cannot be a parameter. Give keyword arguments, and the cut-off after '@'."
+                f"{key!r} cannot be a parameter. Give keyword arguments, and the cut-off after '@'."
             )
         number = parameter_number(value)
         values[key] = value if number is None else number
     return tuple(sorted(values.items()))
-
-
-def _closest(name: str, names: Iterable[str]) -> str | None:
-    """Find the name that was probably meant."""
-    from difflib import get_close_matches  # noqa: PLC0415 - slow to import, and needed for errors alone
-
-    return next(iter(get_close_matches(name[:100], list(names), n=1)), None)
 
 
 def _unknown_metric(text: str, name: str, custom: Collection[str]) -> str:
@@ -225,7 +216,7 @@ def _unknown_metric(text: str, name: str, custom: Collection[str]) -> str:
     meant = _ALL.get(stem.casefold().rstrip("_-. "))
     if digits and meant:
         return f"unknown metric {text!r}. Did you mean {meant}@{digits}?"
-    close = _closest(name.casefold(), [*_ALL, *custom])
-    if close is not None:
-        return f"unknown metric {text!r}. Did you mean {_ALL.get(close, close)}{cut}?"
+    close = get_close_matches(name.casefold()[:100], [*_ALL, *custom], n=1)
+    if close:
+        return f"unknown metric {text!r}. Did you mean {_ALL.get(close[0], close[0])}{cut}?"
     return f"unknown metric {text!r}. Known are {', '.join([*FAMILIES, *custom])}."

@@ -26,7 +26,7 @@ Passages = Mapping[str, tuple[str, str]]
 StoredLimits = Sequence[Mapping[str, str | float]]
 """Limits as a run stores them: a metric's name, a tag where there is one, and by each word its limit."""
 
-_NO_PASSAGES: Passages = {}  # shared by all answers, so never to be changed
+_NONE: dict[str, Any] = {}  # shared by all answers, so never to be changed
 
 
 @dataclass(slots=True)
@@ -40,14 +40,14 @@ class Answer:
     """One ranking of document ids, best first and without duplicates, for each time that the query was asked."""
     text: str | None = None
     """The query's text; None where the run does not say, as a TREC run, which holds rankings alone."""
-    params: Mapping[str, Any] = field(default_factory=dict)
+    params: Mapping[str, Any] = field(default_factory=lambda: _NONE)
     """What else the retriever was called with, by name."""
     judgments: Mapping[str, Grade] | None = None
     """The grades of documents when the run was stored, by document id; None where the run does not say."""
     weight: float | None = None
     """The query's weight in a mean, above 0; None where the run does not say."""
     tags: tuple[str, ...] = ()
-    passages: Passages = field(default_factory=lambda: _NO_PASSAGES)
+    passages: Passages = field(default_factory=lambda: _NONE)
     """Of the ids in `rankings` those that stand for passages: id → document and text."""
     xfail: bool = False
     """Whether the query was known to be bad when the run was stored, so that it is in none of the run's means."""

@@ -305,7 +305,7 @@ def test_a_metric_of_ones_own_is_given_the_ranking_to_the_cutoff_and_its_paramet
     [
         (lambda *_: 1e101, "returned 1e+101 for the query 'a'. A metric of your own returns a finite number, of at most 1e+100."),
         (lambda *_: -1e101, "returned -1e+101 for the query 'a'."),
-        (lambda *_: 10**400, "returned inf for the query 'a'. A metric of your own returns a finite number."),
+        (lambda *_: 10**400, "raised OverflowError on the query 'a': "),
         (lambda *_: math.nan, "returned nan for the query 'a'. A metric of your own returns a finite number."),
         (lambda *_: {}[3], "raised KeyError on the query 'a': 3. A metric of your own takes (query, ranking, k, **parameters) and returns a number."),
         (lambda *_: "high", "raised ValueError on the query 'a'"),
