@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Sequence
+    from collections.abc import Sequence
 
     from pytest_irmetrics.reports.item_report import ScoreRow
     from pytest_irmetrics.reports.query_details import RankedDocument
@@ -19,8 +19,6 @@ _MARGIN = 8.0
 """Free at both ends of an axis, so that a mark at its end is whole."""
 _HEADROOM = 1.15
 """How much longer an axis is than what it shows."""
-_FARTHEST = 3
-"""How many times the largest change a limit or the end of an interval may lie away to make an axis longer."""
 _MOST_BARS = 120
 """How many queries have a bar: of more, the lowest and the highest."""
 _WIDEST_BAR = 32.0
@@ -33,8 +31,7 @@ LINES_WIDTH = 96
 """Of the lines between two rankings, in pixels."""
 
 
-@dataclass(frozen=True, slots=True)
-class Mark:
+class Mark(NamedTuple):
     """One mean on an axis: its change from the baseline, or itself where nothing is compared."""
 
     zero: float
@@ -56,51 +53,39 @@ class Axis:
 
     @classmethod
     def of(cls, rows: Sequence[ScoreRow | None]) -> Axis:
-        """Return the axis that all changes of a table fit on, with the limits and intervals that are not far away."""
+        """Return the axis that all changes of a table fit on, with their intervals."""
         moved = [row for row in rows if row is not None and row.delta is not None]
         if not moved:
             return cls(0.0, 1.0, compared=False)
-        longest = max(0.01, *(max(abs(row.delta or 0.0), row.allowed or 0.0) for row in moved))
-        others = [abs(value) for row in moved for value in (*_limits(row), *(row.interval or ()))]
-        longest = _HEADROOM * max([longest, *(value for value in others if value <= _FARTHEST * longest)])
+        shown = [value for row in moved for value in (row.delta, row.allowed, *(row.interval or ())) if value]
+        longest = _HEADROOM * max(0.01, *map(abs, shown), 0.0)
         return cls(-longest, longest, compared=True)
 
     @property
-    def ends(self) -> tuple[str, str]:
+    def ends(self) -> Sequence[str]:
         """The values at its ends, as they are printed above it."""
-        return (
-            (signed_text(self.low, digits=2), signed_text(self.high, digits=2))
-            if self.compared
-            else ("0", "1")
-        )
+        return [signed_text(end, digits=2) for end in (self.low, self.high)] if self.compared else ["0", "1"]
 
     def at(self, value: float) -> float:
-        """Return where a value stands; at the axis's end where it lies beyond."""
-        share = (min(max(value, self.low), self.high) - self.low) / (self.high - self.low)
-        return round(_MARGIN + share * (WIDTH - 2 * _MARGIN), 1)
+        """Return where a value stands."""
+        return round(_MARGIN + (value - self.low) / (self.high - self.low) * (WIDTH - 2 * _MARGIN), 1)
 
     def mark(self, row: ScoreRow | None) -> Mark | None:
         """Return the marks of one mean; None for what is not on the axis, such as a latency."""
         value = None if row is None else row.delta if self.compared else row.now
-        if row is None or value is None or not (self.compared or 0 <= value <= 1):
+        if row is None or value is None or not self.low <= value <= self.high:
             return None
-        limits = _limits(row) if self.compared else row.bounds
+        shift = row.baseline or 0.0 if self.compared else 0.0
         return Mark(
             self.at(0.0),
             self.at(value),
             None if row.allowed is None else self.at(-row.allowed),
-            [self.at(limit) for limit in limits if self.low - TOLERANCE <= limit <= self.high + TOLERANCE],
+            [self.at(one - shift) for one in row.bounds if self.low <= one - shift <= self.high],
             None if row.interval is None else (self.at(row.interval[0]), self.at(row.interval[1])),
         )
 
 
-def _limits(row: ScoreRow) -> list[float]:
-    """Return how far a mean may change until it is at its `min` or `max`."""
-    return [] if row.baseline is None else [bound - row.baseline for bound in row.bounds]
-
-
-@dataclass(frozen=True, slots=True)
-class Bar:
+class Bar(NamedTuple):
     """One query's change, or its score where nothing is compared."""
 
     anchor: str
@@ -113,8 +98,7 @@ class Bar:
     """`bad` or `good`."""
 
 
-@dataclass(frozen=True, slots=True)
-class Bars:
+class Bars(NamedTuple):
     """The queries of one golden set as bars, the largest fall first."""
 
     bars: Sequence[Bar]
@@ -126,35 +110,26 @@ class Bars:
     """The value at the foot of the lowest bar; empty where no bar goes down."""
 
 
-def change_bars(queries: Sequence[tuple[str, str, float]]) -> Bars | None:
-    """Return a bar for each query that changed, given as anchor, id and change of all; None where none did."""
-    changed = [one for one in queries if abs(one[2]) > TOLERANCE]
-    worse = sum(change < 0 for _, _, change in changed)
-    caption = f"{worse:,} worse, {len(changed) - worse:,} better, {len(queries) - len(changed):,} same"
-    return _bars(changed, caption, signed_text)
-
-
-def score_bars(queries: Sequence[tuple[str, str, float]]) -> Bars | None:
-    """Return a bar for each query's score, given as anchor, id and score; None where all score 0."""
-    zeros = sum(abs(score) <= TOLERANCE for _, _, score in queries)
-    return (
-        _bars(queries, f"{zeros:,} of {len(queries):,} score 0", score_text) if zeros < len(queries) else None
-    )
-
-
-def _bars(queries: Sequence[tuple[str, str, float]], caption: str, text: Callable[..., str]) -> Bars | None:
-    shown = sorted(queries, key=lambda one: one[2])
+def bars(queries: Sequence[tuple[str, str, float]], *, compared: bool) -> Bars | None:
+    """Return a bar for each query with a value other than 0, given as anchor, id and change or score; None where none has one."""
+    shown = sorted((one for one in queries if abs(one[2]) > TOLERANCE), key=lambda one: one[2])
     if not shown:
         return None
+    same = len(queries) - len(shown)
+    worse = sum(value < 0 for _, _, value in shown)
+    caption = f"{worse:,} worse, {len(shown) - worse:,} better, {same:,} same"
+    if not compared:
+        caption = f"{same:,} of {len(queries):,} score 0"
     if len(shown) > _MOST_BARS:
         half = _MOST_BARS // 2
         shown = [*shown[:half], *shown[-half:]]
         caption += f"; bars for the {half} lowest and the {half} highest"
+    text = signed_text if compared else score_text
     lowest, highest = min(0.0, shown[0][2]), max(0.0, shown[-1][2])
     scale = (BARS_HEIGHT - 4) / (highest - lowest)
     zero = round(2 + highest * scale, 1)
     step = min(BARS_WIDTH / len(shown), _WIDEST_BAR)
-    bars = [
+    drawn = [
         Bar(
             anchor,
             f"{name}: {text(value)}",
@@ -166,13 +141,8 @@ def _bars(queries: Sequence[tuple[str, str, float]], caption: str, text: Callabl
         )
         for place, (anchor, name, value) in enumerate(shown)
     ]
-    return Bars(
-        bars,
-        zero,
-        caption,
-        text(highest, digits=2) if highest else "",
-        text(lowest, digits=2) if lowest else "",
-    )
+    top, bottom = (text(end, digits=2) if end else "" for end in (highest, lowest))
+    return Bars(drawn, zero, caption, top, bottom)
 
 
 class Line(NamedTuple):

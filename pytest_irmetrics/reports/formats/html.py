@@ -3,40 +3,35 @@
 from __future__ import annotations
 
 import shlex
+from collections import Counter
+from dataclasses import dataclass
+from datetime import datetime
 from typing import TYPE_CHECKING
 
+from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.reports import document, plots, texts
 from pytest_irmetrics.reports.blocks import Commands, Level, Query, Text
 from pytest_irmetrics.reports.html_page import Trusted, content_policy, read_resource, templates
-from pytest_irmetrics.reports.html_queries import anchors, query_list
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
+from pytest_irmetrics.reports.query_details import query_option
 from pytest_irmetrics.reports.session_report import counted_as, titles
 from pytest_irmetrics.reports.variants import variant_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
+    from collections.abc import Collection, Iterable, Iterator, Sequence
 
     from pytest_irmetrics.reports.blocks import Block
-    from pytest_irmetrics.reports.html_queries import ListedQuery, QueryList
-    from pytest_irmetrics.reports.item_report import ItemReport
+    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
     from pytest_irmetrics.reports.session_report import RunInfo, SessionReport
 
 BEGINNING = "<!doctype html>"
 _TEMPLATES = templates()
 
-_COUNTED = {
-    "error": ("without an answer", "bad"),
-    "worse": ("queries worse", "bad"),
-    "better": ("queries better", "good"),
-    "new": ("new queries", ""),
-}
-"""Label of queries that are counted at the top → what they are called there, and their shade."""
-_INDEX = 1000
-"""How many golden sets the table of all of them has."""
-_SECTIONS = 100
-"""How many golden sets have a section: those that fail first, then those in which queries changed."""
-_OPEN = 3
-"""How many golden sets that fail are open when the page is."""
+_SECTIONS, _OPEN_SECTIONS = 100, 3
+"""How many golden sets have a section, those that fail first; how many of those that fail are open when the page is."""
+_IN_FULL, _ROWS, _OPEN = 300, 2000, 5
+"""How many queries, the worst, are shown with their rankings, about 5 kB each; how many others have a row of their own; how many
+of the worst are open."""
 
 
 def render(session: SessionReport) -> str:
@@ -45,30 +40,22 @@ def render(session: SessionReport) -> str:
     items = session.measured_failures_first
     lead = _lead(items[0], session) if items else []
     names = titles(items)
-    set_anchors = anchors("set", (names[item.nodeid] for item in items))
-    anchor_of = dict(zip(names, set_anchors, strict=True))
-    queries = query_list(items, set_anchors)
-    own: dict[str, list[ListedQuery]] = {item.nodeid: [] for item in items}
-    for query in queries.queries:
-        own[query.item.nodeid].append(query)
-    changed = {nodeid for nodeid, some in own.items() if any(query.label != "same" for query in some)}
-    by_need = sorted(items, key=lambda item: (not session.fails(item), item.nodeid not in changed))
-    linked = {item.nodeid for item in by_need[:_SECTIONS]}
+    queries = _listed(items)
     sections = [
         {
             "item": item,
-            "anchor": anchor_of[item.nodeid],
             "title": names[item.nodeid],
             "verdict": texts.verdict(item, session),
             "failing": session.fails(item),
-            "opened": len(items) == 1 or (session.fails(item) and place < _OPEN),
+            "opened": len(items) == 1 or (session.fails(item) and place < _OPEN_SECTIONS),
             "subject": texts.subject(item),
-            "anchors": {one.report.query_id: one.anchor for one in own[item.nodeid] if one.anchor},
+            "anchors": {
+                one.report.query_id: one.anchor for one in queries if one.item is item and one.anchor
+            },
             "blocks": [*_blocks(item, () if place else lead)],
-            "bars": _bars(own[item.nodeid]),
+            "bars": _bars([one for one in queries if one.item is item]),
         }
-        for place, item in enumerate(items)
-        if item.nodeid in linked
+        for place, item in enumerate(items[:_SECTIONS])
     ]
     text: str = _TEMPLATES.get_template("report.html.jinja").render(
         session=session,
@@ -80,14 +67,21 @@ def render(session: SessionReport) -> str:
         items=items,
         names=names,
         unit=counted_as(items),
-        anchor_of=anchor_of,
+        anchor_of=dict(zip(names, _anchors("set", (names[item.nodeid] for item in items)), strict=True)),
         facts=_facts(session, queries) if items else [],
-        index=document.overview(items[:_INDEX], names, session),
-        links=[anchor_of[item.nodeid] if item.nodeid in linked else "" for item in items[:_INDEX]],
+        index=document.overview(items, names, session),
         variants=variant_tables(items),
         sections=sections,
-        list=queries,
+        queries=queries,
+        rows=[one for one in queries if one.anchor],
+        in_full=min(len(queries), _IN_FULL),
+        labels=Counter(one.label for one in queries),
+        metrics=list(dict.fromkeys(name for one in queries for name in one.report.scores)),
+        compared=any(one.report.before is not None for one in queries),
         plots=plots,
+        query_option=query_option,
+        score_text=score_text,
+        signed_text=signed_text,
         style=Trusted(style),
         script=Trusted(script),
         policy=content_policy(style, script),
@@ -109,14 +103,6 @@ def _blocks(item: ItemReport, said_above: Collection[str]) -> Iterator[Block]:
             yield block
 
 
-def _bars(queries: Sequence[ListedQuery]) -> plots.Bars | None:
-    """Return a bar for each changed query of a golden set; for each query's score where nothing is compared."""
-    counted = [query for query in queries if not query.report.status.startswith("xfail")]
-    moved = [(one.anchor, one.report.query_id, one.change) for one in counted if one.change is not None]
-    scored = [(one.anchor, one.report.query_id, one.score) for one in counted if one.score is not None]
-    return plots.change_bars(moved) if moved else plots.score_bars(scored) if scored else None
-
-
 def _lead(item: ItemReport, session: SessionReport) -> list[str]:
     """Return the sentences at the top, on the golden set that fails first, or on the only one."""
     if not session.fails(item):
@@ -128,36 +114,124 @@ def _lead(item: ItemReport, session: SessionReport) -> list[str]:
 
 def _when(info: RunInfo) -> str:
     """Return when a session ran, and for how long: `2026-03-01 09:30 UTC · took 1.5 s`."""
-    # `2026-03-01T09:30:00+01:00`
-    started = (
-        f"{info.started[:10]} {info.started[11:16]} {info.started[19:].replace('+00:00', 'UTC')}".strip()
-    )
-    minutes, seconds = divmod(round(info.seconds), 60)
-    return f"{started} · took {f'{minutes} min {seconds} s' if minutes else f'{info.seconds:.1f} s'}"
+    return f"{datetime.fromisoformat(info.started):%Y-%m-%d %H:%M %Z} · took {info.seconds:.1f} s"
 
 
-def _facts(session: SessionReport, queries: QueryList) -> list[dict[str, str]]:
+def _facts(session: SessionReport, queries: Sequence[ListedQuery]) -> list[tuple[str, str, str, str]]:
     """Return the numbers at the top: how many golden sets, or gates of the only one, fail, and the queries by what became of them.
 
-    `kind` is which queries a number counts, as the list's filter calls them.
+    Each is its name, its value, its shade, and which queries it counts, as the list's filter calls them.
     """
-
-    def fact(name: str, value: str, shade: str = "", kind: str = "") -> dict[str, str]:
-        return {"name": name, "value": value, "shade": shade, "kind": kind}
-
     items = session.measured
     unit, of, failed = f"{counted_as(items)}s", len(items), sum(map(session.fails, items))
-    passed = of - failed
     if len(items) == 1:
         states = [gate.state for gate in items[0].gates if gate.state != "not checked"]
-        unit, of, failed, passed = "gates", len(states), states.count("failed"), states.count("passed")
-    shown = []
-    if of:
-        word, count, shade = ("failing", failed, "bad") if failed else ("passing", passed, "good")
-        shown.append(fact(f"{unit} {word}", f"{count:,} of {of:,}", shade))
-    for label, (name, shade) in _COUNTED.items():
-        if count := queries.labels[label]:
-            shown.append(fact(name, f"{count:,}", shade, label))
-        elif queries.compared and label in ("worse", "better"):
-            shown.append(fact(name, "0"))
-    return [*shown, fact("queries", f"{len(queries.queries):,}", kind="all")]
+        unit, of, failed = "gates", len(states), states.count("failed")
+    facts = [(f"{unit} failing", f"{failed:,} of {of:,}", "bad" if failed else "good", "")] if of else []
+    labels = Counter(one.label for one in queries)
+    facts += [
+        (name, f"{labels[label]:,}", shade, label)
+        for label, name, shade in (
+            ("error", "without an answer", "bad"),
+            ("worse", "queries worse", "bad"),
+            ("better", "queries better", "good"),
+            ("new", "new queries", ""),
+        )
+        if labels[label]
+    ]
+    return [*facts, ("queries", f"{len(queries):,}", "", "all")]
+
+
+# Queries ----------------------------------------------------------------------------------------------------------
+
+
+@dataclass(slots=True)
+class ListedQuery:
+    """One query in the list of those of all golden sets."""
+
+    item: ItemReport
+    """The test that asked it."""
+    place: int
+    """Among the queries of its test, the worst of which is the first."""
+    report: QueryReport
+    label: str
+    """`worse`, `better`, `same`, `new`, `error`, or empty where no two scores are compared."""
+    anchor: str = ""
+    """Empty where it has no row to be linked to."""
+    in_full: Query | None = None
+    opened: bool = False
+
+    @property
+    def explains(self) -> bool:
+        """Whether it explains a failed gate."""
+        return self.report.explains is not None
+
+    @property
+    def score(self) -> float | None:
+        """By its golden set's leading metric."""
+        return self.report.scores.get(self.item.leading_metric or "")
+
+    @property
+    def change(self) -> float | None:
+        """Of that score since the baseline."""
+        return self.report.delta(self.item.leading_metric)
+
+    @property
+    def need(self) -> tuple[bool, bool, float, bool, int]:
+        """By what it is ordered: an error first, what explains a failure (the worst of each set, then the next), falls, gains."""
+        if self.explains:
+            return self.label != "error", False, 0.0, False, self.place
+        fall, unmoved = min(self.change or 0.0, 0.0), self.label in ("same", "")
+        return self.label != "error", True, fall, unmoved, self.place
+
+
+def _listed(items: Sequence[ItemReport]) -> list[ListedQuery]:
+    """Return the queries of all golden sets, the worst first; the first of them in full, then with a row, then with neither."""
+    queries = []
+    for item in items:
+        compared = any(query.before is not None for query in item.queries)
+        for place, query in enumerate(item.queries):
+            queries.append(ListedQuery(item, place, query, _label(query, item, compared=compared)))
+    queries.sort(key=lambda one: one.need)
+    for place, one in enumerate(queries[:_IN_FULL]):
+        one.in_full = document.query_block(one.report, one.item, in_full=True)
+        one.opened = place < _OPEN and (one.explains or one.label == "error")
+    rows = queries[: _IN_FULL + _ROWS]
+    names = titles(items)
+    of_set = [f"{names[one.item.nodeid]}/" if len(items) > 1 else "" for one in rows]
+    anchors = _anchors("q", (f"{name}{one.report.query_id}" for name, one in zip(of_set, rows, strict=True)))
+    for one, anchor in zip(rows, anchors, strict=True):
+        one.anchor = anchor
+    return queries
+
+
+def _label(query: QueryReport, item: ItemReport, *, compared: bool) -> str:
+    """Return the label of a query, as `ListedQuery.label` has it."""
+    if query.error is not None:
+        return "error"
+    if query.before is None:
+        return "new" if compared else ""
+    delta = query.delta(item.leading_metric)
+    return "" if delta is None else "same" if not delta else "worse" if delta < 0 else "better"
+
+
+def _anchors(prefix: str, names: Iterable[str]) -> list[str]:
+    """Return an anchor for each name, made of it, so that the next report has the same ones."""
+    found: dict[str, None] = {}
+    for name in names:
+        words = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in name)
+        anchor = base = f"{prefix}-{words[:80]}"
+        count = 1
+        while anchor in found:
+            count += 1
+            anchor = f"{base}-{count}"
+        found[anchor] = None
+    return list(found)
+
+
+def _bars(queries: Sequence[ListedQuery]) -> plots.Bars | None:
+    """Return a bar for each changed query of a golden set; for each query's score where nothing is compared."""
+    counted = [query for query in queries if not query.report.status.startswith("xfail")]
+    moved = [(one.anchor, one.report.query_id, one.change) for one in counted if one.change is not None]
+    scored = [(one.anchor, one.report.query_id, one.score) for one in counted if one.score is not None]
+    return plots.bars(moved or scored, compared=bool(moved))
