@@ -6,7 +6,8 @@ from dataclasses import dataclass, field, replace
 from math import inf
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.comparison import MIN_CHANGED, joint_intervals
+from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
+from pytest_irmetrics.comparison.slices import joint_intervals
 from pytest_irmetrics.gates.verdict import leading_metric
 from pytest_irmetrics.reports.item_report import (
     ROW_VERDICTS,
@@ -24,7 +25,8 @@ from pytest_irmetrics.thresholds import BASELINE_WORDS, WORDS
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_irmetrics.comparison import Comparison, MetricChange
+    from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.comparison.metric_change import MetricChange
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates.verdict import Verdict
     from pytest_irmetrics.golden import Query

@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.analysis.signs import find_sign
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.comparison import MIN_CHANGED, main_slice
+from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance, share_falling_beyond
+from pytest_irmetrics.comparison.slices import main_slice
 from pytest_irmetrics.metrics import mean
 from pytest_irmetrics.retrieval.passages import documents_of
 from pytest_irmetrics.thresholds import BASELINE_WORDS

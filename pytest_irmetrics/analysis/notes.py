@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.comparison import slices_that_fell
+from pytest_irmetrics.comparison.slices import slices_that_fell
 from pytest_irmetrics.gates.decide import would_pass
 from pytest_irmetrics.gates.regression import noise_text
 from pytest_irmetrics.reports.item_report import Note

@@ -16,7 +16,8 @@ from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import Comparison
-from pytest_irmetrics.evaluation import EvaluationError, read_metrics
+from pytest_irmetrics.evaluation import EvaluationError
+from pytest_irmetrics.evaluation.evaluate import read_metrics
 from pytest_irmetrics.gates.decide import decide
 from pytest_irmetrics.gates.verdict import Against, Case
 from pytest_irmetrics.metrics import parse_metric

@@ -17,7 +17,7 @@ from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.files import MAX_RUN_BYTES
 from pytest_irmetrics.base.wording import listed, plural, printable, quote
 from pytest_irmetrics.cli.shared import STANDARD, CommandError, print_note, shown_path
-from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics
+from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS, read_metrics
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.run import Run

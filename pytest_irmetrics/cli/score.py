@@ -28,7 +28,8 @@ from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.comparison import compare
-from pytest_irmetrics.evaluation import Evaluation, require_depth
+from pytest_irmetrics.evaluation import Evaluation
+from pytest_irmetrics.evaluation.evaluate import require_depth
 from pytest_irmetrics.gates.decide import decide
 from pytest_irmetrics.gates.verdict import Against, Case, resolve_with_default
 from pytest_irmetrics.reports.blocks import Level

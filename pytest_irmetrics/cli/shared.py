@@ -12,7 +12,7 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
 from pytest_irmetrics.base.files import relative_path
 from pytest_irmetrics.base.screen import Screen
-from pytest_irmetrics.evaluation import DEFAULT_METRICS, read_metrics, split_names
+from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS, read_metrics, split_names
 from pytest_irmetrics.golden.formats import SUFFIXES
 from pytest_irmetrics.metrics import MetricError
 from pytest_irmetrics.reports.blocks import Level

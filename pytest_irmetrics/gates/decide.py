@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import cut, listed, plural
 from pytest_irmetrics.comparison.stored_runs import wrong_means
-from pytest_irmetrics.evaluation import find_unknown_ids
+from pytest_irmetrics.evaluation.evaluate import find_unknown_ids
 from pytest_irmetrics.gates.limits import own_gates
 from pytest_irmetrics.gates.regression import MIN_PAIRED, pair_again, per_cent, too_few_paired
 from pytest_irmetrics.gates.verdict import STATES, Case, Verdict, at_least

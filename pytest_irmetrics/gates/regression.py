@@ -14,8 +14,8 @@ from pytest_irmetrics.base.numbers import (
     signed_text,
 )
 from pytest_irmetrics.base.wording import joined, plural
-from pytest_irmetrics.comparison import main_slice
 from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance, holm, smallest_p
+from pytest_irmetrics.comparison.slices import main_slice
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates.verdict import STATES, Against, Case, Verdict, at_least, keeps, subject
 from pytest_irmetrics.thresholds import WORDS
@@ -23,8 +23,10 @@ from pytest_irmetrics.thresholds import WORDS
 if TYPE_CHECKING:
     from collections.abc import Iterator, Mapping, Sequence
 
-    from pytest_irmetrics.comparison import Comparison, JudgedSince, MetricChange
+    from pytest_irmetrics.comparison import Comparison
+    from pytest_irmetrics.comparison.metric_change import MetricChange
     from pytest_irmetrics.comparison.run_noise import RunNoise
+    from pytest_irmetrics.comparison.stored_runs import JudgedSince
     from pytest_irmetrics.gates.verdict import State
     from pytest_irmetrics.thresholds import Gate
 

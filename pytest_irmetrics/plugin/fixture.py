@@ -15,7 +15,7 @@ from pytest_irmetrics.analysis.notes import not_in_index
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.comparison import Comparison
-from pytest_irmetrics.evaluation import Evaluation, warn_of_unknown_ids
+from pytest_irmetrics.evaluation.evaluate import warn_of_unknown_ids
 from pytest_irmetrics.gates.decide import RETURN_KNOWN_IDS, decide
 from pytest_irmetrics.gates.verdict import Against, Case
 from pytest_irmetrics.golden import GoldenSet
@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
     from typing import NoReturn
 
+    from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.plugin.item import GatedItem
     from pytest_irmetrics.run import Run

@@ -14,7 +14,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from pytest_irmetrics.base.escape import escape_terminal
-from pytest_irmetrics.evaluation import Evaluation, read_metrics, require_depth
+from pytest_irmetrics.evaluation import Evaluation
+from pytest_irmetrics.evaluation.evaluate import read_metrics, require_depth
 from pytest_irmetrics.gates.verdict import rates_rankings, resolve_with_default
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.plugin.marks import MarkError, golden_parameter, marked_thresholds, name_in_file

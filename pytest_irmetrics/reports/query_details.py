@@ -9,12 +9,12 @@ from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.numbers import change_text, score_text
 from pytest_irmetrics.base.wording import cut, plural
-from pytest_irmetrics.comparison import moves
+from pytest_irmetrics.comparison.comparison import moves
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping
 
-    from pytest_irmetrics.comparison import Move
+    from pytest_irmetrics.comparison.comparison import Move
     from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
 
 _LONGEST_TITLE = 50
