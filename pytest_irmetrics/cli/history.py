@@ -30,7 +30,7 @@ from pytest_irmetrics.gates.verdict import usual_metric
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.blocks import Text
 from pytest_irmetrics.reports.history import TestHistory, blocks, history_json, render
-from pytest_irmetrics.run.baseline import read_baseline
+from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
     import argparse
@@ -96,7 +96,8 @@ def _choose(wanted: Sequence[str], directory: str) -> list[inputs.Baseline]:
 
 def _test_history(baseline: inputs.Baseline, options: argparse.Namespace) -> TestHistory:
     """Return the history of one test's baseline, scored under today's golden set. Raises IRMetricsError."""
-    now, file = read_baseline(baseline.path), baseline.golden_file()
+    now = Run.load(baseline.path)
+    file = baseline.golden_file(now)
     judged_by = "the judgments of the newest version"  # where the file is gone
     if file is None or not os.path.lexists(file):
         golden = golden_set_as_stored(now, judged_by)

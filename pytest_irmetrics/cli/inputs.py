@@ -21,12 +21,7 @@ from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS, read_metrics
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.run.baseline import (
-    folders_with_baselines,
-    golden_set_named,
-    list_baselines,
-    read_baseline,
-)
+from pytest_irmetrics.run.baseline import folders_with_baselines, list_baselines
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
@@ -143,10 +138,9 @@ class Baseline(NamedTuple):
         file = self.folder / f"{self.path.parent.name}.py"
         return f"{shown_path(file)}::{self.path.name.removesuffix('.json')}"
 
-    def golden_file(self) -> Path | None:
-        """Return the file of the golden set that it names; None where it names none, or cannot be read."""
-        name = golden_set_named(self.path)
-        return None if name is None else Path(os.path.normpath(self.folder / name))
+    def golden_file(self, run: Run) -> Path | None:
+        """Return the file of the golden set that the baseline's run names; None where it names none."""
+        return None if run.golden_set is None else Path(os.path.normpath(self.folder / run.golden_set))
 
 
 def baselines_from_here(directory: str) -> list[Baseline]:
@@ -162,11 +156,10 @@ def baselines_of_golden_set(file: str, directory: str) -> Iterator[tuple[str, Ru
     """Yield the baselines of a golden set from the current folder down, each with a name for messages."""
     for baseline in baselines_from_here(directory):
         try:
-            golden_file = baseline.golden_file()
-            if golden_file is None:
-                read_baseline(baseline.path)  # one that cannot be read is named
-            elif os.path.realpath(golden_file) == os.path.realpath(file):
-                yield shown_path(baseline.path), read_baseline(baseline.path)
+            run = Run.load(baseline.path)
+            golden_file = baseline.golden_file(run)
+            if golden_file is not None and os.path.realpath(golden_file) == os.path.realpath(file):
+                yield shown_path(baseline.path), run
         except ValueError as error:  # a RunError, or a name of a golden set that no file has
             print_note(str(error))
 

@@ -21,7 +21,6 @@ from pytest_irmetrics.run.baseline import (
     baseline_path,
     folders_with_baselines,
     list_baselines,
-    read_baseline,
 )
 
 if TYPE_CHECKING:
@@ -94,7 +93,7 @@ def _read_own_baseline(item: GatedItem) -> StoredRun | None:
     try:
         if settings.update:
             item.baseline_digest = baseline_digest(path)
-        run = read_baseline(path, shown=shown)
+        run = Run.load(path, shown=shown)
         _require(len(run), f"{shown}:1: this run {_NO_QUERY} {CURE}")
         scored = any(answer.judgments and not answer.xfail for answer in run.answers.values())
         lacks = "this header tells no means, so that an edit of the rankings would not show"

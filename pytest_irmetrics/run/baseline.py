@@ -10,14 +10,8 @@ import hashlib
 import os
 import re
 from fnmatch import fnmatch
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING
-
-from pytest_irmetrics.base import strict_json
-from pytest_irmetrics.base.files import FileError, open_regular
-from pytest_irmetrics.base.wording import printable
-from pytest_irmetrics.run import Run, RunError
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator
@@ -79,28 +73,6 @@ def _hashed(name: str) -> str:
 # Reading.
 
 
-def read_baseline(path: Path, *, shown: str | None = None) -> Run:
-    """Read a baseline; `shown` as in `Run.load`. Raises RunError."""
-    _require_own_name(path, printable(str(path) if shown is None else shown))
-    return Run.load(path, shown=shown)
-
-
-def _require_own_name(path: Path, where: str) -> None:
-    """Refuse the file of a test whose class has the same name but for its case, where the file system cannot tell."""
-    try:
-        names = [other.name for other in path.parent.iterdir()]
-    except OSError:
-        return
-    if path.name in names or not os.path.lexists(path):
-        return
-    for name in names:
-        if name.lower() == path.name.lower():
-            raise RunError(
-                f"{where}: is the baseline of another test on this file system, {printable(name)}. "
-                "Rename one of the two classes: their names differ by case alone."
-            )
-
-
 def list_baselines(directory: Path) -> list[Path]:
     """Return the paths of all baselines in a folder such as ``ir_baselines``, sorted."""
     return sorted(path for path in directory.glob(f"*/*{_SUFFIX}") if not path.name.startswith("."))
@@ -111,10 +83,7 @@ def folders_with_baselines(top: Path, directory: str, skipped: Collection[str] =
 
     Hidden folders, virtual environments and folders whose names match a pattern in `skipped` are left out.
     """
-    for folder, names, files in os.walk(top):
-        if "pyvenv.cfg" in files:
-            names.clear()
-            continue
+    for folder, names, _ in os.walk(top):
         if os.path.isdir(os.path.join(folder, directory)):  # noqa: PTH112, PTH118 - a name costs less than a Path
             yield Path(folder)
         names[:] = sorted(
@@ -124,21 +93,6 @@ def folders_with_baselines(top: Path, directory: str, skipped: Collection[str] =
             and not name.startswith(".")
             and not any(fnmatch(name, pattern) for pattern in skipped)
         )
-
-
-def golden_set_named(path: Path) -> str | None:
-    """Return the golden set that a baseline names, None where it names none or cannot be read.
-
-    Read out of the first lines; out of the whole file where it was reformatted since.
-    """
-    try:
-        with open_regular(path) as file:
-            for line in islice(file, 6):
-                if line.startswith(b'"golden_set": '):
-                    return str(strict_json.loads(line.decode("utf-8").partition(":")[2].rstrip(",\r\n")))
-        return Run.load(path).golden_set
-    except (OSError, ValueError, FileError):
-        return None
 
 
 # Writing.
@@ -161,10 +115,9 @@ def write_baseline(
 
     `digest_when_read` is the `content_digest` of the file as it was read: what another run has stored since is not written over.
 
-    Makes the folders that it takes, follows links and keeps the file's mode. Raises WriteError, and RunError where the
-    file is that of another test; then the file is as it was. `shown` is how errors call it.
+    Makes the folders that it takes, follows links and keeps the file's mode. Raises WriteError, and then the file is as
+    it was. `shown` is how errors call it.
     """
-    _require_own_name(path, printable(str(path) if shown is None else shown))
     from pytest_irmetrics.base.atomic_write import lock_file, write_whole  # noqa: PLC0415 - only an updating run writes one
 
     with lock_file(path):

@@ -146,10 +146,10 @@ class Run:
         try:
             file.parent.stat()  # a folder that is not there may be misspelt
             write_output(file, packed_as_named(file, data))
-        except ValueError:  # a NUL or a lone surrogate
-            raise RunError(f"{where}: cannot be written: no file can have this path.") from None
-        except OSError as error:
-            raise RunError(f"{where}: cannot be written: {error.strerror or error}.") from None
+        except (OSError, ValueError) as error:  # ValueError: no file can have such a path
+            raise RunError(
+                f"{where}: cannot be written: {getattr(error, 'strerror', None) or error}."
+            ) from None
 
 
 def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> dict[str, Answer]:

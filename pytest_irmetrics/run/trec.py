@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import re
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.files import CONFLICT
@@ -12,12 +11,11 @@ from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.run.answer import Answer, RunError, decode, take_one_side
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Iterator, Sequence
 
     from pytest_irmetrics.run.answer import Answers
 
-_NUMBER = re.compile(rb"[+-]?[0-9]+(?:\.[0-9]*)?(?:[eE][+-]?[0-9]+)?")
-_WRITE = "Write `query Q0 document rank score tag`."
+_WRITE = "Write `query Q0 document rank score tag`, ids without white space."
 
 
 def lines(answers: Answers) -> Iterator[str]:
@@ -47,11 +45,7 @@ def _why_unfit(name: str, *, is_query: bool) -> str:
         return "it has no UTF-8"
     if is_query and name == "#":
         return "a line that begins with it is a comment"
-    return (
-        "it begins with a byte order mark, which may be the file's"
-        if is_query and name[0] == "\ufeff"
-        else ""
-    )
+    return ""
 
 
 def read(data: bytes, shown: str) -> dict[str, Answer]:
@@ -71,19 +65,23 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
     """Likewise."""
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
         fields = line.split()
-        if not fields or fields[0] == b"#" or (line[:1] == b"#" and len(fields) < 6):
-            continue
-        if len(fields) != 6 and not _has_further_fields(fields):
-            raise _wrong_fields(line, fields, number, shown, refuse)
-        query_id, _, doc, rank, written = fields[:5]
         try:
+            query_id, _, doc, rank, written, _ = fields
             score = math.nan if b"_" in written else float(written)
         except ValueError:
             score = math.nan
         if math.isnan(score):
-            if query_id[:1] == b"#":
-                continue  # a comment of as many words
-            raise refuse(number, f"the score {_quote(written)} is not a number")
+            if not fields or line[:1] == b"#":
+                continue
+            if CONFLICT.match(line.decode()):
+                raise refuse(number, "is in a merge conflict", take_one_side(shown))
+            count = len(fields)
+            what = (
+                f"the score {_quote(fields[4])} is not a number"
+                if count == 6
+                else f"{plural(count, 'field')}, not 6"
+            )
+            raise refuse(number, what)
         ranking, doc_id = found.setdefault(query_id, {}), doc.decode()
         if doc_id in ranking:
             fault = f"the document {_quote(doc)} comes twice for query {_quote(query_id)}"
@@ -111,31 +109,6 @@ def _agreeing(ranks: Sequence[bytes]) -> int | None:
     if rising == numbers or len({*numbers}) < len(numbers):
         return None
     return next(place for place, rank in enumerate(numbers) if rank != rising[place])
-
-
-def _has_further_fields(fields: Sequence[bytes]) -> bool:
-    """Say whether a line holds a result and more, which trec_eval does not read.
-
-    Not where an id with white space explains the fields as well: no rank is then in the place of the rank, or a number
-    in the place of the tag.
-    """
-    return len(fields) > 6 and _NUMBER.fullmatch(fields[3]) is not None and not _NUMBER.fullmatch(fields[5])
-
-
-def _wrong_fields(
-    line: bytes, fields: Sequence[bytes], number: int, shown: str, refuse: Callable[..., RunError]
-) -> RunError:
-    if CONFLICT.match(line.decode()):
-        return refuse(number, "is in a merge conflict", take_one_side(shown))
-    if number == 1 and fields[0][:1] in {b"{", b"["}:
-        fault = "looks like JSON, and a run is read as JSON only if its name ends in `.json`"
-        return refuse(number, fault, "Rename the file.")
-    found = f"{plural(len(fields), 'field')}, not 6"
-    if len(fields) == 4 and number == 1:
-        found += "; judgments (qrels) have 4"
-    if len(fields) > 6:
-        found = f"{len(fields)} fields, of which the fourth is no rank or the sixth no tag: an id holds white space"
-    return refuse(number, found)
 
 
 def _quote(field: bytes) -> str:
