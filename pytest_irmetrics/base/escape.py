@@ -25,8 +25,10 @@ _HIDDEN = frozenset(("Cc", "Cf", "Cs", "Zl", "Zp"))
 # `##vso[` and `##teamcity[`, it obeys wherever they stand.
 _CI_COMMAND = re.compile(r"(?<!\S)::|##(?=[A-Za-z0-9_.-]{0,40}\[)")
 
-_LOOK_ALIKES = {"…": "...", MINUS: "-", "→": "->", "×": "x", "≤": "<=", "≥": ">=", "✗": "!"}
-_LOOK_ALIKES |= dict(zip("▁▂▃▄▅▆▇█", "_.-=+*#@", strict=True))
+_LOOK_ALIKES = str.maketrans(
+    {"…": "...", MINUS: "-", "→": "->", "×": "x", "≤": "<=", "≥": ">=", "✗": "!"}
+    | dict(zip("▁▂▃▄▅▆▇█", "_.-=+*#@", strict=True))
+)
 """What reports are made of, in ASCII."""
 
 
@@ -119,31 +121,12 @@ def _escape_sequence(char: str) -> str:
 
 
 def to_stream(text: str, encoding: str | None) -> str:
-    r"""Replace what a stream of this encoding cannot print; an unknown encoding counts as ASCII.
+    r"""Return text in ASCII where a stream of this encoding cannot print it; an unknown encoding counts as ASCII.
 
-    What reports are made of becomes ASCII (`…` → `...`, `→` → `->`); all else is written out (`é` → `\xe9`).
+    What reports are made of has a look-alike (`…` → `...`, `→` → `->`); all else is written out (`é` → `\xe9`).
     """
-    if text.isascii():
-        return text
-    if _encodes(text, encoding):
-        return text
-    shown = []
-    for char in text:
-        if char.isascii() or _encodes(char, encoding):
-            shown.append(char)
-        else:
-            shown.append(_LOOK_ALIKES.get(char) or _escape_sequence(char))
-    return "".join(shown)
-
-
-def _encodes(text: str, encoding: str | None) -> bool:
     try:
         text.encode(encoding or "ascii")
     except (LookupError, ValueError):  # UnicodeError is a ValueError; an unknown codec is a LookupError
-        return False
-    return True
-
-
-def is_ascii_only(encoding: str | None) -> bool:
-    """Say whether a stream of this encoding lacks the characters that reports are made of: ellipsis, minus, arrow."""
-    return not _encodes(f"…{MINUS}→", encoding)
+        return text.translate(_LOOK_ALIKES).encode("ascii", "backslashreplace").decode()
+    return text

@@ -8,14 +8,12 @@ from __future__ import annotations
 import os
 import re
 import stat
-from contextlib import contextmanager
-from typing import TYPE_CHECKING, BinaryIO
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import break_ci_commands
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
     from pathlib import Path
 
 MAX_RUN_BYTES = 1_000_000_000
@@ -30,49 +28,30 @@ class FileError(IRMetricsError):
     """A file that cannot be read; its text, to follow the file's name, says what is wrong and what to do."""
 
 
-@contextmanager
-def _worded() -> Iterator[None]:
-    """Raise FileError in place of what the system says."""
-    try:
-        yield
-    except (FileNotFoundError, NotADirectoryError):
-        message = "There is no such file. Check the path."
-    except PermissionError:
-        message = "The file may not be read. Check its permissions."
-    except OSError as error:
-        message = f"The file cannot be read: {error.strerror or error}. Check the path."
-    except ValueError:  # a NUL, or half of a surrogate pair
-        message = "No file can have this path. Check its characters."
-    else:
-        return
-    raise FileError(message) from None
-
-
-def open_regular(path: Path, limit: int = MAX_RUN_BYTES) -> BinaryIO:
-    """Open a regular file of at most `limit` bytes. Raises FileError.
-
-    It may grow while it is read: the caller reads no more than `limit` bytes.
-    """
-    with _worded():
-        status = (
-            path.stat()
-        )  # opening a pipe would wait for its writer, and opening some devices does something
-        if stat.S_ISDIR(status.st_mode):
-            raise FileError("This is a folder. Name a file in it.")
-        if not stat.S_ISREG(status.st_mode):
-            raise FileError("This is no regular file, but a pipe or a device. Write it to a file.")
-        if status.st_size > limit:
-            raise FileError(f"The file is larger than {_size(limit)}. Split it.")
-        return path.open("rb")
-
-
 def read_bytes(path: Path, limit: int = MAX_RUN_BYTES) -> bytes:
     """Return the content of a regular file of at most `limit` bytes, unpacked if it is gzip. Raises FileError."""
-    with _worded(), open_regular(path, limit) as file:
-        data = file.read(limit + 1)
+    try:
+        status = (
+            path.stat()
+        )  # before it is opened: a pipe would wait for its writer, and some devices do something
+        if not stat.S_ISREG(status.st_mode):
+            what = (
+                "a folder. Name a file in it"
+                if stat.S_ISDIR(status.st_mode)
+                else "no regular file, but a pipe or a device. Write it to a file"
+            )
+            raise FileError(f"This is {what}.")
+        with path.open("rb") as file:
+            data = b"" if status.st_size > limit else file.read(limit + 1)
+    except (FileNotFoundError, NotADirectoryError):
+        raise FileError("There is no such file. Check the path.") from None
+    except (OSError, ValueError) as error:  # ValueError: no file can have such a path
+        raise FileError(
+            f"The file cannot be read: {getattr(error, 'strerror', None) or error}. Check the path."
+        ) from None
     if data.startswith(_GZIP_MAGIC):
         return _unpacked(data, limit)
-    if len(data) > limit:
+    if max(status.st_size, len(data)) > limit:
         raise FileError(f"The file is larger than {_size(limit)}. Split it.")
     return data
 

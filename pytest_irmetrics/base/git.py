@@ -140,10 +140,6 @@ class Repository:
         found = self._ask("rev-parse", "--verify", "--quiet", revision + "^{commit}") if asks else ""
         if found:
             return found
-        if not self._has_commits:
-            raise GitError(
-                f"The Git repository {self._where()} has no commit yet. Commit the baselines first."
-            )
         remote, _, branch = revision.partition("/")
         fetch = ["--tags", "origin"]
         if branch and self._ask("config", f"remote.{remote}.url"):

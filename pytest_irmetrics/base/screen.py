@@ -7,7 +7,7 @@ from itertools import accumulate
 from typing import TYPE_CHECKING, NamedTuple
 from unicodedata import category, east_asian_width
 
-from pytest_irmetrics.base.escape import escape_terminal, is_ascii_only, to_stream
+from pytest_irmetrics.base.escape import escape_terminal, to_stream
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Sequence
@@ -15,57 +15,28 @@ if TYPE_CHECKING:
 
 def display_width(text: str) -> int:
     """Return the terminal cells that `text` takes: wide and fullwidth characters and emoji 2, combining marks 0, all else 1."""
-    if text.isascii():
-        return len(text)
-    return sum(_cells(text))
+    return len(text) if text.isascii() else sum(map(_cells, text))
 
 
-def _cells(text: str) -> list[int]:
-    """Return the cells that each character of a text takes."""
-    cells: list[int] = []
-    for char in text:
-        if char.isascii():
-            cells.append(1)
-        elif char == "\ufe0f" and cells and cells[-1] == 1 and category(text[len(cells) - 1]) == "So":
-            cells.append(1)  # asks for the colourful, wide form of the char before it
-        else:
-            cells.append(_cells_of_one(char))
-    return cells
-
-
-def _cells_of_one(char: str) -> int:
+def _cells(char: str) -> int:
     """Return how many columns of a terminal a character takes: 0, 1 or 2."""
-    code = ord(char)
-    kind = category(char)
-    # The range: vowels and finals of Korean syllables.
-    if kind in ("Mn", "Me", "Cf") or 0x1160 <= code <= 0x11FF:
+    if category(char) in ("Mn", "Me", "Cf"):
         return 0
-    if east_asian_width(char) in ("W", "F"):
-        return 2
-    # Emoji that are younger than this Python's tables.
-    return 2 if kind == "Cn" and 0x1F300 <= code <= 0x1FAFF else 1
+    return 2 if east_asian_width(char) in ("W", "F") else 1
 
 
-def shorten(text: str, width: int, *, ascii_only: bool = False, middle: bool = False) -> str:
-    """Cut `text` to at most `width` cells, with `…` (`...` in ASCII) for what is left out.
+def shorten(text: str, width: int, dots: str = "…", *, middle: bool = False) -> str:
+    """Cut `text` to at most `width` cells, with `dots` for what is left out.
 
     `middle` cuts there instead of at the end, for ids, which often differ at their ends alone.
     """
     if display_width(text) <= width:
         return text
-    dots = "..." if ascii_only else "…"
-    room = width - len(dots)
-    if room <= 0:
-        return dots[:width]
-    cells = _cells(text)
+    room = max(width - len(dots), 0)
     tail_room = room // 2 if middle else 0
-    head = _count_fitting(cells, room - tail_room)
-    tail = _count_fitting(cells[::-1], tail_room)
-    while tail and not cells[len(text) - tail]:
-        tail -= 1  # a mark belongs to the char before it, which is cut off
-    if tail:
-        return f"{text[:head]}{dots}{text[len(text) - tail :]}"
-    return text[:head].rstrip(" ") + dots
+    cells = list(map(_cells, text))
+    head, tail = _count_fitting(cells, room - tail_room), _count_fitting(cells[::-1], tail_room)
+    return f"{text[:head].rstrip(' ')}{dots}{text[len(text) - tail :]}"[: max(width, 0)]
 
 
 def _count_fitting(cells: Sequence[int], room: int) -> int:
@@ -77,8 +48,8 @@ def table(
     rows: Sequence[Sequence[str]],
     align: str,
     max_width: int = 80,
+    dots: str = "…",
     *,
-    ascii_only: bool = False,
     whole: Collection[int] = (),
 ) -> list[list[str]]:
     """Lay out rows as lines of at most `max_width` terminal cells in which the columns line up; return the lines of each row.
@@ -100,7 +71,7 @@ def table(
         for column in used:
             # Even a number is cut where it alone is wider than the screen.
             width = min(widths[column], max_width - len(_GAP))
-            text = shorten(row[column], width, ascii_only=ascii_only)
+            text = shorten(row[column], width, dots)
             blanks = " " * (width - display_width(text))
             cell = text + blanks if align[column] == "<" else blanks + text
             if display_width(lines[-1] + _GAP + cell) <= max_width:
@@ -133,9 +104,9 @@ class Screen(NamedTuple):
     encoding: str | None = "utf-8"
 
     @property
-    def ascii_only(self) -> bool:
-        """Whether the stream cannot encode the ellipsis, the minus sign and arrows."""
-        return is_ascii_only(self.encoding)
+    def dots(self) -> str:
+        """What stands for the rest of a text that is cut."""
+        return to_stream("…", self.encoding)
 
     def line(self, text: str) -> str:
         """Return text as one line that is safe to print and that the stream can encode."""
@@ -159,7 +130,7 @@ class Screen(NamedTuple):
 
     def cut(self, text: str, width: int | None = None) -> str:
         """Return text as one line of at most `width` cells, by default the screen's width."""
-        return shorten(self.line(text), self.width if width is None else width, ascii_only=self.ascii_only)
+        return shorten(self.line(text), self.width if width is None else width, self.dots)
 
 
 def _words(text: str) -> list[str]:

@@ -168,5 +168,5 @@ def _name_and_verdict(name: str, verdict: str, screen: Screen) -> str:
         file, tail = posixpath.basename(golden_set), bracket + label
         room = width - display_width(tail)
         file, tail, room = (file, tail, room) if room >= _SHORTEST_PATH else (file + tail, "", width)
-        shown = shorten(file, room, ascii_only=screen.ascii_only, middle=True) + tail
+        shown = shorten(file, room, screen.dots, middle=True) + tail
     return screen.cut(f"{shown}: {verdict}")

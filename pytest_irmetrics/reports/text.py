@@ -59,7 +59,7 @@ def _table(block: Table, screen: Screen) -> Iterator[Line]:
     shown = [[row[column] for column in kept] for row in cells]
     align = "".join(block.align[column] for column in kept)
     whole = [place for place, column in enumerate(kept) if column in block.whole]
-    rows = table(shown, align, screen.width, ascii_only=screen.ascii_only, whole=whole)
+    rows = table(shown, align, screen.width, screen.dots, whole=whole)
     for place, parts in enumerate(rows, -1):
         style = "bold" if place < 0 else "red" if place in block.bad else ""
         # Of a row broken in several lines the last one, with the verdict, has the style.
@@ -124,7 +124,7 @@ def _ranking(block: Query, screen: Screen) -> Iterator[str]:
         ]
     ]
     rows += [[rank, *_cells(document, block, screen)] for rank, document in shown]
-    for lines_of_row in table(rows, ">>><<", screen.width - 2, ascii_only=screen.ascii_only):
+    for lines_of_row in table(rows, ">>><<", screen.width - 2, screen.dots):
         yield from (f"  {line}" for line in lines_of_row)
 
 

@@ -174,7 +174,6 @@ REFUSED = [  # the state, REF, what is said
     (another_users, "main", "git config --global --add safe.directory {0}. The repository belongs to another user"),
     (failing_git, "main", "git rev-parse failed in {0}: something broke."),
     (silent_git, "main", "git rev-parse failed in {0}: it printed nothing."),
-    (unborn, "main", "The Git repository {0} has no commit yet. Commit the baselines first."),
     (as_it_is, "mian", "Git knows no commit mian in {0}. Fetch it: git -C {0} fetch --tags origin; or give another"),
     (as_it_is, "--all", "Git knows no commit --all in"),
     (as_it_is, "main:a", "Git knows no commit main:a in"),
