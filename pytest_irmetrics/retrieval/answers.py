@@ -22,7 +22,7 @@ from collections.abc import Set as AbstractSet
 from decimal import Decimal
 from itertools import islice
 from operator import countOf
-from typing import Any, SupportsFloat, SupportsIndex, TypeVar
+from typing import Any, TypeVar
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
@@ -220,9 +220,7 @@ def read_item(item: Any) -> tuple[str, float | None]:
     doc = as_id(item)
     if doc is not None:
         return doc, None
-    if isinstance(item, (bytes, bytearray, memoryview)):
-        raise RefusedError("That is no id: decode it.")
-    if item is None or isinstance(item, (bool, float, Decimal)):
+    if item is None or isinstance(item, (bool, float, Decimal, bytes, bytearray, memoryview)):
         raise RefusedError("That is no id.")
     named = _first(_id_fields(item))
     if named is not None:
@@ -357,7 +355,7 @@ def _first(values: Iterable[Any]) -> Any:
 
 def _score_of(value: Any) -> float | None:
     """Return a number as a float; None for what is no number."""
-    if isinstance(value, (bool, str)) or not isinstance(value, (SupportsFloat, SupportsIndex)):
+    if isinstance(value, (bool, str, bytes, bytearray)):
         return None
     try:
         return float(value)

@@ -62,24 +62,25 @@ class RetrievalOptions:
     """Called, from the thread that collects the answers, with how many queries a reply has answered."""
 
     def __post_init__(self) -> None:
-        for name in ("depth", "concurrency", "repeat"):
-            value = getattr(self, name)
-            if isinstance(value, bool) or not isinstance(value, int) or value < 1:
-                raise ValueError(f"{name} is {describe(value)}. Give a whole number, 1 or more.")
+        counts = {name: getattr(self, name) for name in ("depth", "concurrency", "repeat")}
+        wrong = {
+            name: "a whole number, 1 or more" for name, n in counts.items() if type(n) is not int or n < 1
+        }
         if self.duplicates not in {"error", "collapse"}:
-            raise ValueError(f"duplicates is {describe(self.duplicates)}. Give 'error' or 'collapse'.")
+            wrong["duplicates"] = "'error' or 'collapse'"
         if self.timeout is not None and not 0 < self.timeout < float("inf"):
-            raise ValueError(f"timeout is {describe(self.timeout)}. Give seconds, more than 0, or None.")
+            wrong["timeout"] = "seconds, more than 0, or None"
         if self.doc_id is not None and not callable(self.doc_id):
-            raise ValueError(f"doc_id is {describe(self.doc_id)}. Give a function of one returned item.")
+            wrong["doc_id"] = "a function of one returned item"
         if self.executor is not None:
             from concurrent.futures import Executor  # noqa: PLC0415 - most runs have no executor
 
             if not isinstance(self.executor, Executor):
-                raise ValueError(
-                    f"executor is {describe(self.executor)}. Give a concurrent.futures.Executor; of a Dask client it is "
-                    "client.get_executor()."
+                wrong["executor"] = (
+                    "a concurrent.futures.Executor; of a Dask client it is client.get_executor()"
                 )
+        for name, wanted in wrong.items():
+            raise ValueError(f"{name} is {describe(getattr(self, name))}. Give {wanted}.")
 
     @property
     def is_sequential(self) -> bool:

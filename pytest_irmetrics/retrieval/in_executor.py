@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import contextvars
-import os
 import queue
 import threading
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
@@ -21,10 +20,6 @@ if TYPE_CHECKING:
 
 MAX_QUEUED = 256
 """How many calls may wait at an executor of the user's; it decides how many of them to work on at once."""
-_OUTCOME = (
-    "pytest.skip or pytest.fail was called in a process of ir_executor, which it cannot leave. Call it in the fixture "
-    "`retriever`, or raise an exception of another kind."
-)
 
 
 def ask_in_executor(session: Session) -> None:
@@ -40,7 +35,7 @@ def ask_in_executor(session: Session) -> None:
         if options.executor is None:
             return threads.submit(call_retriever, function, call, options)
         try:
-            return options.executor.submit(_call_in_worker, function, call, options.for_worker(), os.getpid())
+            return options.executor.submit(_call_in_worker, function, call, options.for_worker())
         except Exception as error:  # noqa: BLE001 - it is shut down or broken
             failed: Future[Any] = Future()
             failed.set_exception(error)
@@ -59,26 +54,19 @@ def ask_in_executor(session: Session) -> None:
 
 
 def _call_in_worker(
-    function: Callable[..., Any], call: Call, options: RetrievalOptions, parent_pid: int
+    function: Callable[..., Any], call: Call, options: RetrievalOptions
 ) -> Reply | PendingAnswer:
     """Make one call in a worker, where it has its time from now on, not from when it was queued.
 
     If it is late, it goes on in a thread that nobody waits for, so that the worker is free again.
     """
-    try:
-        if options.timeout is None:
-            return call_retriever(function, call, options)
-        with DaemonThreads() as threads:
-            future = threads.submit(call_retriever, function, call, options)
-            wait([future], options.timeout * len(call.query_ids))
-            if not future.done():
-                return call.timed_out(options.timeout)
-            reply: Reply | PendingAnswer = future.result()
-            return reply
-    except BaseException as error:
-        if isinstance(error, (Exception, KeyboardInterrupt, SystemExit)) or os.getpid() == parent_pid:
-            raise
-        return call.failed(_OUTCOME)
+    if options.timeout is None:
+        return call_retriever(function, call, options)
+    with DaemonThreads() as threads:
+        future = threads.submit(call_retriever, function, call, options)
+        wait([future], options.timeout * len(call.query_ids))
+        reply: Reply | PendingAnswer = future.result() if future.done() else call.timed_out(options.timeout)
+        return reply
 
 
 def _explain(error: Exception, function: Callable[..., Any]) -> str:

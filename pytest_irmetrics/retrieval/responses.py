@@ -21,15 +21,11 @@ def value_of(holder: Any, name: str) -> Any:
     with suppress(Exception):
         if isinstance(holder, Mapping):
             return holder.get(name)
-        if has_keys(holder) and name in holder.keys():  # noqa: SIM118 - the own `in` of sqlite3.Row looks at its values
+        keys = getattr(type(holder), "keys", None)  # of a row of sqlite3, whose `in` looks at its values
+        if callable(keys) and hasattr(type(holder), "__getitem__") and name in keys(holder):
             return holder[name]
         return getattr(holder, name, None)
     return None
-
-
-def has_keys(value: object) -> bool:
-    """Say whether a value has keys, as mappings and rows of sqlite3 do."""
-    return callable(getattr(type(value), "keys", None)) and hasattr(type(value), "__getitem__")
 
 
 class Engine(NamedTuple):

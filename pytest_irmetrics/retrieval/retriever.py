@@ -47,10 +47,6 @@ class Batched:
     function: Callable[..., Any]
     size: int
 
-    def __call__(self, queries: Sequence[str], *args: Any, **params: Any) -> Any:
-        """Call the function itself."""
-        return self.function(queries, *args, **params)
-
 
 def batched(f: Callable[..., Any], size: int = 64) -> Batched:
     """Make a retriever of `f(queries, k, **params)`, sync or async, which answers up to `size` queries at once.
@@ -107,10 +103,10 @@ class Retriever:
         A framework's object may have a sync and an async method: `prefer_async` takes the async one. What can be
         called is called, whatever methods it has.
         """
-        if callable(retriever) and not inspect.isclass(retriever):
-            function, size = retriever, None
-            if isinstance(retriever, Batched):
-                function, size = retriever.function, retriever.size
+        function, size = retriever, None
+        if isinstance(retriever, Batched):
+            function, size = retriever.function, retriever.size
+        if callable(function) and not inspect.isclass(function):
             call = getattr(type(function), "__call__", None)  # noqa: B004 - looked at, not asked for
             is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
             return cls(function, _signature_of(function), is_async, size)

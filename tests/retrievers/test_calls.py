@@ -326,7 +326,6 @@ def test_a_size_that_means_nothing_is_refused(size):
         batched(len, size)
 
 
-def test_what_batched_is_given_is_a_function_and_can_be_called_like_it():
+def test_what_batched_is_given_is_a_function():
     with pytest.raises(TypeError, match="batched needs a function"):
         batched([["a"]])
-    assert batched(lambda texts, k, x: (texts, k, x))(["a"], 3, x=1) == (["a"], 3, 1)
