@@ -47,7 +47,7 @@ def read_bytes(path: Path, limit: int = MAX_RUN_BYTES) -> bytes:
         raise FileError("There is no such file. Check the path.") from None
     except (OSError, ValueError) as error:  # ValueError: no file can have such a path
         raise FileError(
-            f"The file cannot be read: {getattr(error, 'strerror', None) or error}. Check its path and permissions."
+            f"The file cannot be read: {getattr(error, 'strerror', None) or error}. Check the path and its permissions."
         ) from None
     if data.startswith(_GZIP_MAGIC):
         return _unpacked(data, limit)

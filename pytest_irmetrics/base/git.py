@@ -77,21 +77,8 @@ class Repository:
         self.top = folder
         self.top = Path(os.fsdecode(self._run("rev-parse", "--show-toplevel").removesuffix(b"\n")))
 
-    def _run(self, *words: str) -> bytes:
-        """Return what a command prints. Raises GitError where it fails."""
-        status, printed, said = self._call(words)
-        if status:
-            advice = next((text for part, text in _ADVICE.items() if part in said), "")
-            last = printable((said.strip() or "it printed nothing").splitlines()[-1].strip())
-            raise GitError(f"git {words[0]} failed in {self._where()}: {last}.{advice}")
-        return printed
-
-    def _ask(self, *words: str) -> str:
-        """Return what a command prints, without white space at the ends; empty where it says no by its exit status."""
-        status, printed, _ = self._call(words)
-        return printed.decode("utf-8", "replace").strip() if status == 0 else ""
-
-    def _call(self, words: tuple[str, ...]) -> tuple[int, bytes, str]:
+    def _run(self, *words: str, otherwise: bytes | None = None) -> bytes:
+        """Return what a command prints; `otherwise`, if it is given, where it fails. Raises GitError."""
         kept = {
             name: value
             for name, value in os.environ.items()
@@ -104,7 +91,18 @@ class Repository:
             )
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             raise GitError(f"git {words[0]} cannot be run in {self._where()}: {error}.") from None
-        return done.returncode, done.stdout, done.stderr.decode("utf-8", "replace")
+        if done.returncode == 0:
+            return done.stdout
+        if otherwise is not None:
+            return otherwise
+        said = done.stderr.decode("utf-8", "replace").strip() or "it printed nothing"
+        advice = next((text for part, text in _ADVICE.items() if part in said), "")
+        last = printable(said.splitlines()[-1].strip())
+        raise GitError(f"git {words[0]} failed in {self._where()}: {last}.{advice}")
+
+    def _ask(self, *words: str) -> str:
+        """Return what a command prints, without white space at the ends; empty where it says no by its exit status."""
+        return self._run(*words, otherwise=b"").decode("utf-8", "replace").strip()
 
     def _where(self) -> str:
         """Return the repository's top folder as messages print it."""
@@ -128,10 +126,6 @@ class Repository:
     def is_shallow(self) -> bool:
         """Whether the clone was cut at a depth (`git clone --depth`)."""
         return self._run("rev-parse", "--is-shallow-repository").strip() == b"true"
-
-    @property
-    def _has_commits(self) -> bool:
-        return bool(self._ask("rev-parse", "--verify", "--quiet", "HEAD"))
 
     def commit(self, revision: str) -> str:
         """Return the id of the commit that a revision names. Raises GitError."""
@@ -185,12 +179,13 @@ class Repository:
         if not entry or entry[1] == b"tree":
             return None
         what = f"{printable(path)} in commit {commit[:10]}"
-        status, data, _ = self._call(("cat-file", "blob", entry[2].decode("ascii")))
-        if status:
+        try:
+            data = self._run("cat-file", "blob", entry[2].decode("ascii"))
+        except GitError:
             fetch = self._to_type("fetch", "--refetch", "--no-filter", "origin")
             raise GitError(
                 f"{self._where()} lacks {what}: it is a partial clone (--filter), and nothing is fetched here. Fetch all: {fetch}"
-            )
+            ) from None
         if entry[0] == b"120000" or data.startswith(b"version https://git-lfs.github.com/spec/"):
             raise GitError(f"{what} is a link, or kept in Git LFS, which is not read. Keep it in Git itself.")
         return data
@@ -219,7 +214,7 @@ class Repository:
 
     def history(self, path: str) -> Iterator[Version]:
         """Yield the commits that changed a file, newest first, also from before it was renamed; of a merged branch the merge."""
-        start = "HEAD" if self._has_commits else ""
+        start = "HEAD"
         log = ("log", "-z", "--first-parent", "--no-color", "--format=%H%x09%P%x09%ct%x09%s")
         while start:
             commit = parents = ""

@@ -254,7 +254,7 @@ def test_paths_that_cannot_be_read(capsys, folder, name, words):
 
 @pytest.mark.parametrize("name", ["a\0b.yaml", "\udc80\ud800.yaml"])
 def test_paths_that_no_file_can_have(name):
-    with pytest.raises(GoldenSetError, match="Check its path"):
+    with pytest.raises(GoldenSetError, match="Check the path"):
         GoldenSet.load(name)
 
 
@@ -268,7 +268,7 @@ def test_what_unpacks_to_too_much_is_refused(capsys):
 def test_a_file_that_may_not_be_read(capsys):
     write("a.yaml", QUERY)
     Path("a.yaml").chmod(0)
-    assert "Permission denied. Check its path and permissions." in refused(capsys, "a.yaml")[0]
+    assert "Permission denied. Check the path and its permissions." in refused(capsys, "a.yaml")[0]
 
 
 # From Python ---------------------------------------------------------------------------------------------------
