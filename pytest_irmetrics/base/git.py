@@ -214,7 +214,7 @@ class Repository:
 
     def history(self, path: str) -> Iterator[Version]:
         """Yield the commits that changed a file, newest first, also from before it was renamed; of a merged branch the merge."""
-        start = "HEAD"
+        start = self._ask("rev-parse", "--verify", "--quiet", "HEAD")
         log = ("log", "-z", "--first-parent", "--no-color", "--format=%H%x09%P%x09%ct%x09%s")
         while start:
             commit = parents = ""

@@ -7,22 +7,18 @@ import math
 from typing import Any
 
 
-class NotStrictError(ValueError):
-    """JSON that the standard library reads and this package refuses: a key twice, or a number that is not finite."""
-
-
 def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     found = dict(pairs)
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
-        raise NotStrictError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is there twice")
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is there twice")
     return found
 
 
 def _number(written: str) -> float:
     value = float(written)
     if not math.isfinite(value):
-        raise NotStrictError(f"{written[:30]} is not a finite number")
+        raise ValueError(f"{written[:30]} is not a finite number")
     return value
 
 
@@ -32,7 +28,7 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_number, p
 def loads(text: str) -> Any:
     """Read one JSON value.
 
-    Raises NotStrictError, json.JSONDecodeError for what is not JSON, ValueError for an integer of more digits than
+    Raises ValueError for a key twice, a number that is not finite, what is not JSON, and an integer of more digits than
     Python converts, and RecursionError for lists and objects nested too deeply.
     """
     return _DECODER.decode(text)

@@ -6,6 +6,7 @@ import math
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from operator import countOf
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 _UNKNOWN = Header()
 
 
+@dataclass(init=False, repr=False, slots=True)
 class Run:
     """The rankings that a retriever returned, by query id: `run["refund"]` is a tuple of document ids, best first.
 
@@ -33,8 +35,6 @@ class Run:
     UUIDs, which become text; scores are any numbers but NaN. Raises RunError for what is none of these, and for a document
     that is twice in a ranking. A run can itself stand in for a retriever.
     """
-
-    __slots__ = ("answers", "depth", "golden_set", "limits", "means", "relevance_level")
 
     answers: Answers
     """By query id: the rankings, and what the query was asked and judged with."""
@@ -85,13 +85,6 @@ class Run:
 
     def __len__(self) -> int:
         return len(self.answers)
-
-    def __eq__(self, other: object) -> bool:
-        if not isinstance(other, Run):
-            return NotImplemented
-        return all(getattr(self, name) == getattr(other, name) for name in self.__slots__)
-
-    __hash__ = None  # type: ignore[assignment]  # it holds mappings
 
     def __repr__(self) -> str:
         depth = "" if self.depth is None else f", depth {self.depth}"
