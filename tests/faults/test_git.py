@@ -409,7 +409,7 @@ def test_a_damaged_baseline_of_then_is_told_first_and_can_be_a_failure(branch, d
     result = branch.run("--ir-since=main")
     assert result.ret == 0
     assert re.search(
-        "UNKNOWN: golden/faq.yaml: What is accepted is unknown: the baseline of main .*cannot be read",
+        "ACCEPTED: golden/faq.yaml: The baseline of main .*cannot be read",
         text_of(result),
     )
     assert branch.run("--ir-since=main", "-o", "ir_accept=fail").ret == 1
