@@ -72,7 +72,8 @@ def read_committed(item: GatedItem) -> CommittedTest:
         golden_set, why = _golden_set(item, left, before, run)
         return replace(found, run=run, golden=golden_set, why=why)
     except GitError as error:
-        raise GitError(f"--ir-since={ref}: {error}") from None
+        is_setting = item.node.config.getoption("ir_since") is None
+        raise GitError(f"{'the setting ir_since, ' if is_setting else '--ir-since='}{ref}: {error}") from None
 
 
 def _baseline(left: _Departure, path: str) -> tuple[str, bytes | None]:
