@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.golden import GoldenSet, Query
 
-_UNPAIRED = ("renamed", "reworded", "added")
+_UNPAIRED = {"reworded", "added"}
 """The kinds of edits of queries that have no counterpart in the baseline."""
 
 _NAMED = 5
@@ -27,7 +27,6 @@ _NAMED = 5
 _EDITS = {
     "dropped": ("query dropped", "queries dropped"),
     "excluded": ("query excluded (xfail)", "queries excluded (xfail)"),
-    "renamed": ("query renamed, and so not compared", "queries renamed, and so not compared"),
     "reworded": ("query reworded (text, params or passages)", "queries reworded (text, params or passages)"),
     "included": ("query not excluded any more", "queries not excluded any more"),
     "added": ("query added", "queries added"),
@@ -77,17 +76,11 @@ def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterato
     `before` is the golden set of then; without it only what the stored run says of it is compared.
     """
     answers, today = comparison.baseline.run.answers, comparison.full.golden
-    renamed = _renamed(comparison)
-    for query_id in comparison.removed:
-        if query_id not in renamed.values():
-            yield Edit("dropped", query_id)
-    for query_id in comparison.new:
-        if query_id in renamed:
-            yield Edit("renamed", "", renamed[query_id], query_id)
-        elif today.queries[query_id].xfail is None:
-            yield Edit("added", query_id)
-    for query_id in (*comparison.reworded, *comparison.passages_edited):
-        yield Edit("reworded", query_id)
+    yield from (Edit("dropped", query_id) for query_id in comparison.removed)
+    yield from (
+        Edit("added", query_id) for query_id in comparison.new if today.queries[query_id].xfail is None
+    )
+    yield from (Edit("reworded", i) for i in (*comparison.reworded, *comparison.passages_edited))
     for query_id in comparison.paired:
         query, answer = today.queries[query_id], answers[query_id]
         was = comparison.relabelled.get(query_id, query)
@@ -119,48 +112,24 @@ def _edits_of_query(before: Query, now: Query) -> Iterator[Edit]:
         yield Edit("tags", query_id, ", ".join(before.tags) or None, ", ".join(now.tags) or None)
     if before.no_answer != now.no_answer:
         yield Edit("no_answer", query_id, str(before.no_answer).lower(), str(now.no_answer).lower())
-    for doc_id in sorted({*before.forbidden} - {*now.forbidden}):
-        yield Edit("forbidden", f"{query_id}: {doc_id}", "forbidden", None, weaker=True)
-    for doc_id in sorted({*now.forbidden} - {*before.forbidden}):
-        yield Edit("forbidden", f"{query_id}: {doc_id}", None, "forbidden")
-
-
-def _renamed(comparison: Comparison) -> dict[str, str]:
-    """Map new query ids to removed ones with the same params and the same text, which no other removed query has."""
-    answers, queries = comparison.baseline.run.answers, comparison.full.golden.queries
-    before: dict[str | None, list[str]] = {}
-    for query_id in comparison.removed if comparison.new else ():
-        before.setdefault(answers[query_id].text, []).append(query_id)
-    found = {}
-    for query_id in comparison.new if before else ():
-        query = queries[query_id]
-        old = before.get(query.text, []) if query.text is not None else []
-        if len(old) == 1 and dict(answers[old[0]].params) == dict(query.params):
-            found[query_id] = old.pop()
-    return found
+    for doc_id in sorted({*before.forbidden} ^ {*now.forbidden}):
+        lifted = doc_id in before.forbidden
+        was, is_now = ("forbidden", None) if lifted else (None, "forbidden")
+        yield Edit("forbidden", f"{query_id}: {doc_id}", was, is_now, lifted)
 
 
 def edit_text(result: ItemResult, comparison: Comparison, edits: Sequence[Edit]) -> str:
     """Say how the golden set was edited since the run that a result is compared with was stored, and what follows."""
     own = result.against == OWN_BASELINE
     lead = "was edited since the baseline was stored" if own else f"is not that of {result.against}"
-    kinds = {edit.kind for edit in edits}
-    return " ".join(
-        [
-            f"The golden set {lead}.",
-            *edit_sentences(edits),
-            *(
-                ["No `max_drop` sees what has no counterpart; a `min` does."]
-                if kinds.intersection(_UNPAIRED)
-                else []
-            ),
-            *_effect(result, comparison),
-        ]
-    )
+    sentences = [f"The golden set {lead}.", *edit_sentences(edits)]
+    if not _UNPAIRED.isdisjoint(edit.kind for edit in edits):
+        sentences.append("No `max_drop` sees what has no counterpart; a `min` does.")
+    return " ".join([*sentences, *_effect(result, comparison)])
 
 
 def _effect(result: ItemResult, comparison: Comparison) -> Iterator[str]:
-    """Say how far labels and search moved the gated means (all, if none is), but those of which a failure says so."""
+    """Say how far labels and search moved the gated means (all, if none is)."""
     stored, labels = comparison.under_stored_labels, joined(comparison.changed_labels())
     if stored is None or not labels:
         return
@@ -168,17 +137,13 @@ def _effect(result: ItemResult, comparison: Comparison) -> Iterator[str]:
         yield one_sided(comparison.judged_since)
         return
     held = {gate.metric for gate in result.gates if gate.tag is None and gate.word in COMPARING_WORDS}
-    worded = {v.metric for v in result.verdicts if v.failed and v.as_stored and v.tag is None}
     moved = []
     for metric in comparison.now.metrics:
-        if metric.kind != "ranking" or (held and metric not in held) or metric in worded:
-            continue
-        was, is_now = stored.change(metric), comparison.change(metric)
-        by_labels = (is_now.baseline or 0.0) - (was.baseline or 0.0)
-        if max(abs(by_labels), abs(is_now.delta - was.delta)) > TOLERANCE:
-            by_search, as_stored = signed_text(is_now.delta), signed_text(was.delta)
-            also = f" ({as_stored} under the stored {labels})" if as_stored != by_search else ""
-            by = f"{signed_text(by_labels)} by the {labels} alone, {by_search} by the search{also}"
-            moved.append(f"{metric.name} {by}")
+        if metric.kind == "ranking" and (not held or metric in held):
+            was, is_now = stored.change(metric), comparison.change(metric)
+            by_labels = (is_now.baseline or 0.0) - (was.baseline or 0.0)
+            if max(abs(by_labels), abs(is_now.delta - was.delta)) > TOLERANCE:
+                by_search = f"{signed_text(is_now.delta)} by the search"
+                moved.append(f"{metric.name} {signed_text(by_labels)} by the {labels} alone, {by_search}")
     if moved:
         yield f"Moved: {'; '.join(moved)}."

@@ -23,15 +23,14 @@ from pytest_irmetrics.reports.item_report import (
 from pytest_irmetrics.thresholds import BASELINE_WORDS, WORDS
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.comparison.metric_change import MetricChange
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates.verdict import Verdict
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.thresholds import Gate, Gates
+    from pytest_irmetrics.thresholds import Gates
 
 _NAMED = 20
 """How many of a verdict's queries its report names of its own; it says how many more there are."""
@@ -62,13 +61,6 @@ class ItemResult:
         """Whether any gate failed."""
         return any(verdict.failed for verdict in self.verdicts)
 
-    @property
-    def state(self) -> str:
-        """``error`` where no mean could be computed, else ``failed`` or ``passed``."""
-        if self.evaluation.errors:
-            return "error"
-        return "failed" if self.failed else "passed"
-
     def report(self, nodeid: str, golden_set: str, *, everything: bool, judge: list[str]) -> ItemReport:
         """Return what is printed and reported of it: all queries with ``everything``, else those that explain what failed.
 
@@ -88,7 +80,7 @@ class ItemResult:
         return ItemReport(
             nodeid=nodeid,
             golden_set=golden_set,
-            outcome=self.state,
+            outcome="error" if now.errors else "failed" if self.failed else "passed",
             rows=self.rows(),
             leading_metric=None if leading is None else leading.name,
             gates=gates,
@@ -148,48 +140,35 @@ class ItemResult:
         """Return the score table: every metric over all queries, then the gated slices."""
         if self.evaluation.errors:
             return []
-        slices = [(metric, tag) for metric, tag in self.gates.slices if tag is not None]
         whole = [(metric, None) for metric in self.evaluation.metrics]
-        scored = [row for metric, tag in whole if (row := self._row(metric, tag)) is not None]
-        gated = [row for metric, tag in slices if (row := self._row(metric, tag)) is not None]
-        return [*scored, *gated]
+        slices = [(metric, tag) for metric, tag in self.gates.slices if tag is not None]
+        return [row for metric, tag in (*whole, *slices) if (row := self._row(metric, tag)) is not None]
 
     def _row(self, metric: Metric, tag: str | None) -> ScoreRow | None:
         full = self.evaluation.mean_or_none(metric, tag)
         words = self.gates.of(metric, tag)
         if full is None and not words:
             return None
-        change = None
-        if self.comparison is not None and metric.kind != "latency":
-            change = self.comparison.change(metric, tag)
-            change = change if change.n else None
-        asked = len(self.evaluation.queries(metric, tag))
-        return ScoreRow(
+        row = ScoreRow(
             metric=metric.name,
             tag=tag,
-            n=asked if change is None else change.n,
+            n=len(self.evaluation.queries(metric, tag)),
             full=full,
-            now=full if change is None else change.now,
-            baseline=None if change is None else change.baseline,
-            delta=None if change is None else change.delta,
+            now=full,
             gate=" ".join(f"{WORDS[word].sign}{words[word].limit}" for word in WORDS if word in words),
             verdict=self._verdict(metric, tag),
-            interval=None if change is None or change.changed < MIN_CHANGED else change.interval,
             bounds=[gate.limit.value for word, gate in words.items() if word in ("min", "max")],
-            allowed=_allowed(words, change),
-            unpaired=0 if change is None else asked - change.n,
-            cut=self._cut(metric),
-            changed=None if change is None else change.changed,
-            worse=None if change is None else len(change.worse),
-            p=change.p_value if change is not None and self._verdict(metric, tag) == "FAILS" else None,
         )
-
-    def _cut(self, metric: Metric) -> int | None:
-        """Return the depth at which rankings are cut for the comparison, where the metric looks deeper into today's."""
-        depth = None if self.comparison is None else self.comparison.depth
-        if depth is None or (metric.cutoff is not None and metric.cutoff <= depth):
-            return None
-        return depth if self.evaluation.depth is None or self.evaluation.depth > depth else None
+        if self.comparison is not None and metric.kind != "latency":
+            change = self.comparison.change(metric, tag)
+            if change.n:
+                row.unpaired, row.n = row.n - change.n, change.n
+                row.now, row.baseline, row.delta = change.now, change.baseline, change.delta
+                row.changed, row.worse = change.changed, len(change.worse)
+                row.interval = change.interval if change.changed >= MIN_CHANGED else None
+                moving = words.get("max_drop") or words.get("min_gain")
+                row.allowed = None if moving is None else moving.allowed(change.baseline)
+        return row
 
     @property
     def leading_metric(self) -> Metric | None:
@@ -225,14 +204,11 @@ class ItemResult:
         return any(not v.over_no_query for v in fell) if fell else not self.failed
 
     def _verdict(self, metric: Metric, tag: str | None) -> str:
-        states = {
-            verdict.state
-            for verdict in self.verdicts
-            if verdict.metric == metric and verdict.tag == tag and verdict.word in WORDS
-        }
-        if not states:
-            return "not checked" if self.gates.of(metric, tag) else ""
-        return next(shown for state, shown in ROW_VERDICTS.items() if state in states)
+        """Return what a row says of its gates: the first of several in the order of `ROW_VERDICTS`."""
+        gates = (v for v in self.verdicts if v.metric == metric and v.tag == tag and v.word in WORDS)
+        states = {verdict.state for verdict in gates}
+        unjudged = "not checked" if self.gates.of(metric, tag) else ""
+        return next((shown for state, shown in ROW_VERDICTS.items() if state in states), unjudged)
 
     def _query_report(self, query: Query, *, as_stored: bool) -> QueryReport:
         evaluation, comparison, status = self.evaluation, self.comparison, _status(query)
@@ -265,12 +241,6 @@ class ItemResult:
             if len(shown) < len(evaluation.metrics)
             else None,
         )
-
-
-def _allowed(words: Mapping[str, Gate], change: MetricChange | None) -> float | None:
-    """Return the limit on how far a mean moves: how far it may fall, or else must rise; None where there is none."""
-    gate = words.get("max_drop") or words.get("min_gain")
-    return None if change is None or gate is None else gate.allowed(change.baseline)
 
 
 def _verdict_report(verdict: Verdict) -> VerdictReport:

@@ -97,20 +97,17 @@ def _chance_of(comparison: Comparison, gates: Gates, leading: Verdict) -> str | 
     A harmless change is taken to be one that moves as many queries as far as the change at hand, each as likely up as
     down: the two runs, swapped at random query by query.
     """
-    if leading.word != "max_drop" or leading.single or leading.as_stored:
-        return None
-    if leading.metric is None or leading.limit is None:
-        return None
-    change = comparison.change(leading.metric, leading.tag)
-    if change.changed < MIN_CHANGED or change.p_value is None or change.p_value < 1 / HARMLESS_IN:
+    if leading.metric is None or leading.word != "max_drop" or leading.single or leading.as_stored:
         return None
     gate = gates.of(leading.metric, leading.tag)["max_drop"]
-    if gate.limit.auto:  # which has counted with chance
+    change = comparison.change(leading.metric, leading.tag)
+    likely = change.p_value is not None and change.p_value >= 1 / HARMLESS_IN
+    if change.changed < MIN_CHANGED or not likely or gate.limit.auto:  # which has counted with chance
         return None
     noise = comparison.run_noise(leading.metric, leading.tag)
     margin = noise.margin if noise is not None else 0.0
     differences = list(change.weighted_differences.values())
-    share = share_falling_beyond(differences, leading.limit + margin)
+    share = share_falling_beyond(differences, (leading.limit or 0.0) + margin)
     if share <= 1 / HARMLESS_IN:
         return None
     of = 10 if share >= 0.15 else 100

@@ -52,14 +52,14 @@ class ScoreRow:
     """The mean over all of today's queries."""
     now: float | None
     """The mean that is compared: over the paired queries where there is a baseline, else ``full``."""
-    baseline: float | None
-    """The mean of the run that is compared with, over the paired queries; None without one."""
-    delta: float | None
-    """``now`` − ``baseline``."""
     gate: str
     """The limits as they are printed, ``≥0.8 drop≤0.01``; empty where the metric is only reported."""
     verdict: str
     """``FAILS``, ``accepted``, ``undecided``, ``not checked``, ``passes``, or empty where nothing is gated."""
+    baseline: float | None = None
+    """The mean of the run that is compared with, over the paired queries; None without one."""
+    delta: float | None = None
+    """``now`` − ``baseline``."""
     interval: tuple[float, float] | None = None
     """The 95 % interval of ``delta``; None without a baseline, or with fewer than five changed queries.
 
@@ -70,14 +70,10 @@ class ScoreRow:
     """How far the mean may fall (``max_drop``), or must rise (``min_gain``), as an absolute number on the metric's scale."""
     unpaired: int = 0
     """How many queries are in ``full`` and not in ``now``."""
-    cut: int | None = None
-    """The depth at which rankings are cut for the comparison, where ``full`` looks deeper."""
     changed: int | None = None
     """How many queries are worse or better; None without a baseline."""
     worse: int | None = None
     """How many of these are worse."""
-    p: float | None = None
-    """The one-sided p-value of ``delta``, where a gate on this mean fails; None without one."""
 
     @property
     def name(self) -> str:
