@@ -31,8 +31,8 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from pytest_irmetrics.plugin.fixture import IRMetrics
+    from pytest_irmetrics.plugin.item import GatingSession
     from pytest_irmetrics.plugin.recorder import Recorder
-    from pytest_irmetrics.plugin.session import GatingSession
     from pytest_irmetrics.reports.output import Target
 
 _irmetrics_key = pytest.StashKey["IRMetrics"]()
@@ -117,7 +117,7 @@ def pytest_unconfigure(config: pytest.Config) -> None:
 def _session(config: pytest.Config) -> GatingSession:
     session = config.stash.get(_session_key, None)
     if session is None:
-        from pytest_irmetrics.plugin.session import GatingSession  # noqa: PLC0415 - only a run that gates pays for it
+        from pytest_irmetrics.plugin.item import GatingSession  # noqa: PLC0415 - only a run that gates pays for it
 
         session = config.stash[_session_key] = GatingSession(config)
     return session

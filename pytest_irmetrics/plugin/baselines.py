@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base.wording import plural, printable
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
@@ -28,25 +28,16 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_irmetrics.plugin.item import GatedItem
-    from pytest_irmetrics.plugin.session import GatingSession
+    from pytest_irmetrics.plugin.item import GatedItem, GatingSession
 
 
 _NO_QUERY = "holds no query, so there is nothing to compare with."
 
 
-class StoredRun(NamedTuple):
-    """A stored run that this one is compared with."""
+def read_stored_run(item: GatedItem, against: Any) -> tuple[Run | None, Against]:
+    """Read the stored run that a test item is compared with, and what messages call it; None where it is compared with none.
 
-    run: Run
-    against: Against
-    """What messages call it."""
-
-
-def read_stored_run(item: GatedItem, against: Any) -> StoredRun | None:
-    """Read the stored run that a test item is compared with; None where it is compared with none.
-
-    `against` is what `check` was given: also None is returned for a retriever that can be compared with.
+    `against` is what `check` was given: None is returned for a retriever, too.
     The item's notes get what is wrong with a baseline that an updating run replaces. Raises RunError, also where the
     baseline to gate on is missing, and RetrievalError for what cannot be compared with.
     """
@@ -65,28 +56,28 @@ def read_stored_run(item: GatedItem, against: Any) -> StoredRun | None:
             raise RetrievalError(
                 f"`against` takes a retriever, a Run or a path (of an Evaluation, its run). {error}"
             ) from None
-        return None
+        return None, Against()
     what = f"{file}:1: this run" if file else "The run given as `against`"
     _require(len(run), f"{what} {_NO_QUERY} Give one that answers the queries of this golden set.")
     # Where it does not say of which golden set it is, its answers to others' queries are no queries that are gone.
     own = {query_id: run.answers[query_id] for query_id in item.golden.queries if query_id in run}
     if run.golden_set is None and own:  # a run of none of these queries fails in the gates
         run = Run.of(own, Header(run.depth, relevance_level=run.relevance_level))
-    return StoredRun(run, Against(name, file))
+    return run, Against(name, file)
 
 
-def _read_own_baseline(item: GatedItem) -> StoredRun | None:
+def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
     """Read a test's stored baseline; None where the run neither gates on it nor keeps anything of it."""
     settings = item.settings
     if not settings.reads_baselines:
-        return None
+        return None, Against()
     path = item.baseline_file
     shown = item.session.shown(path)
     update = item.command("--ir-baseline-update")
     replacing_all = settings.update and not settings.only_queries
     if not path.exists():
         if replacing_all:
-            return None
+            return None, Against()
         raise RunError(
             f"There is no baseline for this test: {shown}.\n\nTo store one, and then commit it: {update}"
         )
@@ -100,13 +91,13 @@ def _read_own_baseline(item: GatedItem) -> StoredRun | None:
         _require(run.means or not scored, f"{shown}:1: {lacks}. {CURE}")
         if settings.update and settings.only_queries:
             _require_same_shape(run, item, shown, update)
-        return StoredRun(run, Against(OWN_BASELINE, shown, update))
+        return run, Against(OWN_BASELINE, shown, update)
     except RunError as error:
         if not replacing_all:
             raise
         said = "Nothing was compared with the baseline that is there, and only a pass replaces it."
         item.notes.append(Note("normal", f"{said} {error}"))
-        return None
+        return None, Against()
 
 
 def _require_same_shape(run: Run, item: GatedItem, shown: str, update: str) -> None:
@@ -127,7 +118,7 @@ def _require(condition: object, message: str) -> None:
         raise RunError(message)
 
 
-def run_of_other(other: Evaluation) -> StoredRun:
+def run_of_other(other: Evaluation) -> tuple[Run, Against]:
     """Return what another retriever answered as the run to compare with. Raises EvaluationError where a query failed."""
     if other.errors:
         query_id, problem = next(iter(other.errors.items()))
@@ -135,7 +126,7 @@ def run_of_other(other: Evaluation) -> StoredRun:
         raise EvaluationError(
             f"The retriever given as `against` failed for {failed}; the first is {query_id!r}: {problem}"
         )
-    return StoredRun(other.run, Against("the other retriever"))
+    return other.run, Against("the other retriever")
 
 
 # Baselines without an item

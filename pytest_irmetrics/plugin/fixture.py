@@ -19,7 +19,7 @@ from pytest_irmetrics.evaluation.evaluate import warn_of_unknown_ids
 from pytest_irmetrics.gates.decide import RETURN_KNOWN_IDS, decide
 from pytest_irmetrics.gates.verdict import Against, Case
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.plugin.baselines import StoredRun, read_stored_run, run_of_other
+from pytest_irmetrics.plugin.baselines import read_stored_run, run_of_other
 from pytest_irmetrics.plugin.item_report import add_notes, item_report
 from pytest_irmetrics.plugin.marks import MarkError
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport
@@ -135,22 +135,23 @@ class IRMetrics:
         try:
             item = self._item.of(golden)
             item.queries()  # skips the test that has none of --ir-query
-            stored = read_stored_run(item, against)
+            stored, compared = read_stored_run(item, against)
             gates = item.gates
             if item.settings.selftest:
-                return self._selftest(item, stored)
+                return self._selftest(item, stored, compared)
             committed = None
             if item.settings.since and against is None:
                 from pytest_irmetrics.plugin.since import read_committed  # noqa: PLC0415 - only with --ir-since
 
                 committed = read_committed(item)
-            now = await _measure(item, retriever, ask, None if stored is None else stored.run)
+            now = await _measure(item, retriever, ask, stored)
             if stored is None and against is not None and not now.errors:
-                stored = run_of_other(await _measure(item, against, ask, now.run))
-            baseline = None if stored is None or now.errors else now.of_run(stored.run)
+                stored, compared = run_of_other(await _measure(item, against, ask, now.run))
+            baseline = None if stored is None or now.errors else now.of_run(stored)
             comparison = None if baseline is None else Comparison(now, baseline)
-            compared = Against() if stored is None or comparison is None else stored.against
-            result = _decided(item, gates if comparison else item.written_gates, now, comparison, compared)
+            if comparison is None:
+                gates, compared = item.written_gates, Against()
+            result = _decided(item, gates, now, comparison, compared)
             if committed is not None and not now.errors:
                 from pytest_irmetrics.plugin.since import add_since  # noqa: PLC0415 - as above
 
@@ -170,14 +171,14 @@ class IRMetrics:
         except IRMetricsError as error:
             fail(str(error))
 
-    def _selftest(self, item: GatedItem, stored: StoredRun | None) -> Evaluation:
+    def _selftest(self, item: GatedItem, stored: Run | None, against: Against) -> Evaluation:
         """Ask nothing; report which degradations of the stored run the gates catch. Fails where that run itself fails."""
         from pytest_irmetrics.analysis.selftest import run_selftest  # noqa: PLC0415 - only a self-test pays for it
 
         if stored is None:  # a missing baseline has raised RunError
             pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
-        baseline = item.evaluation(item.metrics, Retrieved(stored.run)).of_run(stored.run)
-        result = run_selftest(baseline, item.gates, stored.against)
+        baseline = item.evaluation(item.metrics, Retrieved(stored)).of_run(stored)
+        result = run_selftest(baseline, item.gates, against)
         result.notes[:0] = item.notes
         return self._conclude(item, result)
 
@@ -365,17 +366,18 @@ def progress_of(node: pytest.Item, total: int) -> Callable[[int], None] | None:
     reporter, capture = plugins.getplugin("terminalreporter"), plugins.getplugin("capturemanager")
     if reporter is None or node.config.getoption("verbose", 0) < 0:
         return None
-    began = monotonic()
-    done, due = 0, began + _PROGRESS_SECONDS
+    began = said = monotonic()
+    done = 0
 
     def count(answers: int) -> None:
-        nonlocal done, due
+        nonlocal done, said
         done, now = done + answers, monotonic()
-        if now < due:
-            return
-        due = now + _PROGRESS_SECONDS
-        with nullcontext() if capture is None else capture.global_and_fixture_disabled():
-            reporter.ensure_newline()
-            reporter.write_line(f"{node.nodeid}: {done:,} of {total:,} queries after {now - began:,.0f} s")
+        if now >= said + _PROGRESS_SECONDS:
+            said = now
+            with nullcontext() if capture is None else capture.global_and_fixture_disabled():
+                reporter.ensure_newline()
+                reporter.write_line(
+                    f"{node.nodeid}: {done:,} of {total:,} queries after {now - began:,.0f} s"
+                )
 
     return count

@@ -1,4 +1,4 @@
-"""The golden set, queries, metrics and gates of one test item, how it is asked, its baseline's path and the command to run it."""
+"""One test item: its golden set, queries, metrics and gates, how it is asked, its baseline's path; and what all items share."""
 
 from __future__ import annotations
 
@@ -14,10 +14,13 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from pytest_irmetrics.base.escape import escape_terminal
+from pytest_irmetrics.base.files import path_below
+from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import read_metrics, require_depth
 from pytest_irmetrics.gates.verdict import rates_rankings, resolve_with_default
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
+from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.marks import MarkError, golden_parameter, marked_thresholds, name_in_file
 from pytest_irmetrics.retrieval import RetrievalOptions
 from pytest_irmetrics.run.baseline import baseline_path
@@ -27,7 +30,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.plugin.config import RunConfig
-    from pytest_irmetrics.plugin.session import GatingSession
     from pytest_irmetrics.reports.item_report import Note
     from pytest_irmetrics.retrieval import Retrieved
     from pytest_irmetrics.run import Run
@@ -41,6 +43,40 @@ _NO_GOLDEN_SET = (
     'irmetrics.check(golden="golden/faq.yaml"), which a method of unittest.TestCase, or a test that gets the '
     "fixture by request.getfixturevalue, has to do: such a test is not parametrized."
 )
+
+
+class GatingSession:
+    """The state that the gating tests of one pytest process share: of a pytest-xdist worker, or of the only process."""
+
+    def __init__(self, config: pytest.Config) -> None:
+        self.config = config
+        self.settings = run_config(config)
+        self._golden_sets: dict[Path, GoldenSet] = {}
+        self.marked_golden_sets: list[Path] = []
+        """The files that ``ir_golden`` gives to the tests of this run."""
+
+    @cached_property
+    def screen(self) -> Screen:
+        """The width, 40 cells at the least, and the encoding of the terminal reporter's stream."""
+        if hasattr(self.config, "workerinput"):  # pytest-xdist's: it does not know who reads its failures
+            return Screen(100, "utf-8")
+        if not self.config.pluginmanager.has_plugin("terminalreporter"):  # -p no:terminal
+            return Screen()
+        writer = self.config.get_terminal_writer()
+        encoding = getattr(writer._file, "encoding", None)  # noqa: SLF001 - pytest has no public way to it
+        return Screen(max(writer.fullwidth, 40), encoding)
+
+    def golden_set(self, path: Path) -> GoldenSet:
+        """Read a golden set, once. Raises GoldenSetError."""
+        if path not in self._golden_sets:
+            self._golden_sets[path] = GoldenSet.load(
+                path, custom_metrics=self.settings.custom_metrics, shown=self.shown(path)
+            )
+        return self._golden_sets[path]
+
+    def shown(self, path: Path) -> str:
+        """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""
+        return path_below(os.path.normpath(path), self.config.invocation_params.dir)
 
 
 class UserFixtures(NamedTuple):

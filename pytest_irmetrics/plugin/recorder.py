@@ -29,7 +29,7 @@ from pytest_irmetrics.run.baseline import baseline_path, write_baseline
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_irmetrics.plugin.session import GatingSession
+    from pytest_irmetrics.plugin.item import GatingSession
     from pytest_irmetrics.reports.output import Target
 
 _PHASES = ("setup", "call", "teardown")
