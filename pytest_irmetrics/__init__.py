@@ -32,28 +32,23 @@ __all__ = [
 ]
 
 _MODULES = {
-    "Comparison": "comparison",
-    "Evaluation": "evaluation",
-    "GoldenSet": "golden",
-    "GoldenSetError": "golden",
-    "IRMetrics": "plugin.fixture",
-    "Query": "golden",
-    "RetrievalError": "retrieval",
-    "Run": "run",
-    "batched": "retrieval",
-    "compare": "comparison",
-    "evaluate": "evaluation",
+    "comparison": ("Comparison", "compare"),
+    "evaluation": ("Evaluation", "evaluate"),
+    "golden": ("GoldenSet", "GoldenSetError", "Query"),
+    "plugin.fixture": ("IRMetrics",),
+    "retrieval": ("RetrievalError", "batched"),
+    "run": ("Run",),
 }
 
 
 if not TYPE_CHECKING:  # a type checker that sees it takes any name for one of the package's
 
     def __getattr__(name: str) -> object:
-        if name not in _MODULES:
-            raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
         from importlib import import_module  # noqa: PLC0415 - a plain pytest run never comes here
 
-        return getattr(import_module(f"{__name__}.{_MODULES[name]}"), name)
+        for module in [module for module, names in _MODULES.items() if name in names]:
+            return getattr(import_module(f"{__name__}.{module}"), name)
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def __dir__() -> list[str]:

@@ -31,7 +31,6 @@ if TYPE_CHECKING:
     from typing import NoReturn
 
     from pytest_irmetrics.plugin.fixture import IRMetrics
-    from pytest_irmetrics.plugin.item import GatingSession
     from pytest_irmetrics.plugin.recorder import Recorder
     from pytest_irmetrics.reports.output import Target
 
@@ -40,8 +39,6 @@ _irmetrics_key = pytest.StashKey["IRMetrics"]()
 
 _problem_key = pytest.StashKey[str]()
 """What an item fails with instead of being called: its marks mean nothing."""
-
-_session_key = pytest.StashKey["GatingSession"]()
 
 
 class _PlainFinder:
@@ -107,20 +104,9 @@ def _report_targets(config: pytest.Config, paths: Sequence[str]) -> list[Target]
         raise pytest.UsageError(str(error)) from None
 
 
-def pytest_unconfigure(config: pytest.Config) -> None:
-    if _session_key in config.stash:
-        from pytest_irmetrics import retrieval  # noqa: PLC0415 - where nothing was retrieved there is nothing to end
-
+def pytest_unconfigure() -> None:
+    if retrieval := sys.modules.get("pytest_irmetrics.retrieval"):  # else nothing was retrieved
         retrieval.close_session_loop()
-
-
-def _session(config: pytest.Config) -> GatingSession:
-    session = config.stash.get(_session_key, None)
-    if session is None:
-        from pytest_irmetrics.plugin.item import GatingSession  # noqa: PLC0415 - only a run that gates pays for it
-
-        session = config.stash[_session_key] = GatingSession(config)
-    return session
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -141,15 +127,13 @@ def pytest_collection_modifyitems(
     own = (mark for item in items for mark in item.own_markers)
     # Without the underscore too: irthreshold.
     marked = any(mark.name[:2].lower() == "ir" for some in (marks, own) for mark in some)
-    if marked or (run_config(config).is_asked_for and any(map(requests_irmetrics, items))):
+    run = run_config(config)
+    if marked or (run.is_asked_for and any(map(requests_irmetrics, items))):
         from pytest_irmetrics.plugin.baselines import items_with_orphans  # noqa: PLC0415 - only a run that gates pays for it
         from pytest_irmetrics.plugin.marks import find_problems, golden_parameter  # noqa: PLC0415 - as above
 
-        session = _session(config)
-        session.marked_golden_sets = sorted(
-            {path for item in items for path in golden_parameter(item).siblings}
-        )
-        for item, problem in (*items_with_orphans(session, items), *find_problems(config, items)):
+        run.marked_golden_sets = sorted({path for item in items for path in golden_parameter(item).siblings})
+        for item, problem in (*items_with_orphans(config, items), *find_problems(config, items)):
             item.stash[_problem_key] = problem
     return (yield)
 
@@ -214,7 +198,7 @@ class _Controller:
         from pytest_irmetrics.plugin.recorder import Recorder  # noqa: PLC0415 - only a run that gates pays for it
 
         self._is_waiting = False
-        recorder = Recorder(_session(self._config), self._targets, self._started)
+        recorder = Recorder(self._config, self._targets, self._started)
         self._config.pluginmanager.register(recorder, "irmetrics-recorder")
         return recorder
 
@@ -224,11 +208,8 @@ class _Controller:
 
 
 @pytest.fixture(scope="session")
-def retriever() -> object:
+def retriever() -> None:
     """Your search: override it with a fixture that returns a function of (query, k), which returns ids, best first."""
-    from pytest_irmetrics.plugin.fixture import MISSING_RETRIEVER  # noqa: PLC0415 - only a run that gates pays for it
-
-    return MISSING_RETRIEVER
 
 
 @pytest.fixture(scope="session")
@@ -268,7 +249,7 @@ def irmetrics(
     from pytest_irmetrics.plugin.item import GatedItem, UserFixtures  # noqa: PLC0415 - as above
 
     fixtures = UserFixtures(retriever, ir_doc_id, ir_doc_title, ir_corpus, ir_executor)
-    fixture = IRMetrics(GatedItem(request.node, _session(request.config), fixtures))
+    fixture = IRMetrics(GatedItem(request.node, fixtures))
     request.node.stash[_irmetrics_key] = fixture
     yield fixture
     del request.node.stash[_irmetrics_key]  # a rerun makes its own

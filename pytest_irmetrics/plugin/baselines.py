@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
     import pytest
 
-    from pytest_irmetrics.plugin.item import GatedItem, GatingSession
+    from pytest_irmetrics.plugin.item import GatedItem
 
 
 _NO_QUERY = "holds no query, so there is nothing to compare with."
@@ -47,7 +47,7 @@ def read_stored_run(item: GatedItem, against: Any) -> tuple[Run | None, Against]
         name, file, run = "the other run", "", against
     elif isinstance(against, (str, os.PathLike)):
         path = Path(item.node.path).parent / against
-        name = file = item.session.shown(path)
+        name = file = item.settings.shown(path)
         run = Run.load(path, shown=name)
     else:
         try:
@@ -72,7 +72,7 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
     if not settings.reads_baselines:
         return None, Against()
     path = item.baseline_file
-    shown = item.session.shown(path)
+    shown = item.settings.shown(path)
     update = item.command("--ir-baseline-update")
     replacing_all = settings.update and not settings.only_queries
     if not path.exists():
@@ -138,15 +138,15 @@ def _function(baseline: Path) -> Path:
 
 
 def items_with_orphans(
-    session: GatingSession, items: Iterable[pytest.Item]
+    config: pytest.Config, items: Iterable[pytest.Item]
 ) -> Iterator[tuple[pytest.Item, str]]:
     """Yield the first item of each test function that has baselines which none of its items has, with what to do about them.
 
     A golden set or parameter is gone or renamed there, and its gate with it. `items` are all that were collected.
     None in a run that does not gate, or collects some tests of a file alone.
     """
-    settings, shown = session.settings, session.shown
-    if not settings.gates or settings.update or not collects_whole_files(session.config):
+    settings = run_config(config)
+    if not settings.gates or settings.update or not collects_whole_files(config):
         return
     functions: dict[Path, dict[Path, pytest.Item]] = {}
     for item in filter(requests_irmetrics, items):
@@ -156,7 +156,10 @@ def items_with_orphans(
         stored = {path for path in function.parent.glob("*.json") if _function(path) == function}
         orphans, new = sorted(stored - found.keys()), sorted(found.keys() - stored)
         if orphans:
-            yield next(iter(found.values())), _on_orphans(list(map(shown, orphans)), list(map(shown, new)))
+            yield (
+                next(iter(found.values())),
+                _on_orphans(list(map(settings.shown, orphans)), list(map(settings.shown, new))),
+            )
 
 
 def _on_orphans(orphans: list[str], new: list[str]) -> str:

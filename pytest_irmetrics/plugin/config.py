@@ -5,6 +5,7 @@ pytest imports this module in every run, so it imports nothing that reads metric
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping
 from functools import cached_property
 from pathlib import PurePath
@@ -14,7 +15,10 @@ import pytest
 
 if TYPE_CHECKING:
     from collections.abc import Callable
+    from pathlib import Path
 
+    from pytest_irmetrics.base.screen import Screen
+    from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Limit, Threshold
 
@@ -142,7 +146,7 @@ def read_setting(name: str, written: Any, called: str = "") -> Any:
 
 
 class RunConfig:
-    """The options and settings of a pytest run, read once.
+    """The options and settings of a pytest run, and the golden sets that its tests use, each read once.
 
     Numbers, switches and choices are checked when the run begins. Metrics and thresholds are read when a test asks for
     them, so that those alone fail which use them.
@@ -185,6 +189,10 @@ class RunConfig:
             ini["ir_repeat"] if repeat is None else read_setting("ir_repeat", repeat, "--ir-repeat")
         )
 
+        self._golden_sets: dict[Path, GoldenSet] = {}
+        self.marked_golden_sets: list[Path] = []
+        """The files that ``ir_golden`` gives to the tests of this run."""
+
     def _require_consistency(self) -> None:
         """Refuse options that have no value, or that cannot be given together: each message beside what it is about."""
         asked, since = self._config.getoption("ir_baseline"), self._config.getoption("ir_since")
@@ -202,6 +210,34 @@ class RunConfig:
         }
         for text in [text for text, is_so in wrong.items() if is_so]:
             raise pytest.UsageError(text)
+
+    @cached_property
+    def screen(self) -> Screen:
+        """The width, 40 cells at the least, and the encoding of the terminal reporter's stream."""
+        from pytest_irmetrics.base.screen import Screen  # noqa: PLC0415 - see the top
+
+        if hasattr(self._config, "workerinput"):  # pytest-xdist's: it does not know who reads its failures
+            return Screen(100, "utf-8")
+        if not self._config.pluginmanager.has_plugin("terminalreporter"):  # -p no:terminal
+            return Screen()
+        writer = self._config.get_terminal_writer()
+        encoding = getattr(writer._file, "encoding", None)  # noqa: SLF001 - pytest has no public way to it
+        return Screen(max(writer.fullwidth, 40), encoding)
+
+    def golden_set(self, path: Path) -> GoldenSet:
+        """Read a golden set, once. Raises GoldenSetError."""
+        from pytest_irmetrics.golden import GoldenSet  # noqa: PLC0415 - see the top
+
+        if path not in self._golden_sets:
+            custom, shown = self.custom_metrics, self.shown(path)
+            self._golden_sets[path] = GoldenSet.load(path, custom_metrics=custom, shown=shown)
+        return self._golden_sets[path]
+
+    def shown(self, path: Path) -> str:
+        """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""
+        from pytest_irmetrics.base.files import path_below  # noqa: PLC0415 - see the top
+
+        return path_below(os.path.normpath(path), self._config.invocation_params.dir)
 
     @cached_property
     def custom_metrics(self) -> Mapping[str, Callable[..., float]]:

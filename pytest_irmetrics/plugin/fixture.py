@@ -38,11 +38,8 @@ if TYPE_CHECKING:
     Ask = Callable[[Sequence[Query], Any, RetrievalOptions], Awaitable[Retrieved]]
     """`aretrieve`, or `retrieve` in its clothes."""
 
-MISSING_RETRIEVER = object()
-"""What the plugin's own fixture `retriever` returns."""
-
 _NO_RETRIEVER = (
-    "There is no fixture named retriever. Write one in conftest.py that returns your search:\n\n"
+    "There is no fixture named retriever, or it returns None. Write one in conftest.py that returns your search:\n\n"
     "    import pytest\n\n"
     '    @pytest.fixture(scope="session")\n'
     "    def retriever():\n"
@@ -202,7 +199,7 @@ class IRMetrics:
             from pytest_irmetrics.reports.document import failure  # noqa: PLC0415 - a test that passes has no use for it
             from pytest_irmetrics.reports.text import lines  # noqa: PLC0415 - as above
 
-            screen = item.session.screen
+            screen = item.settings.screen
             shown = lines(failure(report), screen, item.verbosity, spaced=True)
             headline = next(gate.text for gate in report.gates if gate.state == "failed")
             failing = self._fail_check if result.checked else fail
@@ -251,13 +248,8 @@ class IRMetrics:
         return None
 
     def send_report(self) -> str | None:
-        """Return the ItemReport as JSON, for the item's test report; None where the fixture was not used."""
-        item, self.is_over = self._item, True
-        if self._report is None and self._problem is not None:
-            # Nothing was evaluated, and the failure says why.
-            path = item.parameter.path
-            name = item.node.name if path is None else item.session.shown(path)
-            self._report = ItemReport(item.node.nodeid, name, outcome="not evaluated")
+        """Return the ItemReport as JSON, for the item's test report; None where nothing was evaluated."""
+        self.is_over = True
         return None if self._report is None else self._report.dumps()
 
 
@@ -267,7 +259,7 @@ async def _measure(item: GatedItem, retriever: Any, ask: Ask, stored: Run | None
     `stored` is a run whose equal answers are kept once. Raises MarkError where there is no retriever.
     """
     asked = item.fixtures.retriever if retriever is None else retriever
-    if asked is MISSING_RETRIEVER:
+    if asked is None:
         raise MarkError(_NO_RETRIEVER)
     metrics, queries, options = item.metrics, item.queries(), item.retrieval_options(stored)
     progress = progress_of(item.node, len(queries) * options.repeat)

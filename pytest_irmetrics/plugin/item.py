@@ -1,4 +1,4 @@
-"""One test item: its golden set, queries, metrics and gates, how it is asked, its baseline's path; and what all items share."""
+"""One test item: its golden set, queries, metrics and gates, how it is asked, its baseline's path."""
 
 from __future__ import annotations
 
@@ -14,8 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 import pytest
 
 from pytest_irmetrics.base.escape import escape_terminal
-from pytest_irmetrics.base.files import path_below
-from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import read_metrics, require_depth
 from pytest_irmetrics.gates.verdict import rates_rankings, resolve_with_default
@@ -29,7 +27,6 @@ from pytest_irmetrics.thresholds import Gates, resolve
 if TYPE_CHECKING:
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.plugin.config import RunConfig
     from pytest_irmetrics.reports.item_report import Note
     from pytest_irmetrics.retrieval import Retrieved
     from pytest_irmetrics.run import Run
@@ -43,40 +40,6 @@ _NO_GOLDEN_SET = (
     'irmetrics.check(golden="golden/faq.yaml"), which a method of unittest.TestCase, or a test that gets the '
     "fixture by request.getfixturevalue, has to do: such a test is not parametrized."
 )
-
-
-class GatingSession:
-    """The state that the gating tests of one pytest process share: of a pytest-xdist worker, or of the only process."""
-
-    def __init__(self, config: pytest.Config) -> None:
-        self.config = config
-        self.settings = run_config(config)
-        self._golden_sets: dict[Path, GoldenSet] = {}
-        self.marked_golden_sets: list[Path] = []
-        """The files that ``ir_golden`` gives to the tests of this run."""
-
-    @cached_property
-    def screen(self) -> Screen:
-        """The width, 40 cells at the least, and the encoding of the terminal reporter's stream."""
-        if hasattr(self.config, "workerinput"):  # pytest-xdist's: it does not know who reads its failures
-            return Screen(100, "utf-8")
-        if not self.config.pluginmanager.has_plugin("terminalreporter"):  # -p no:terminal
-            return Screen()
-        writer = self.config.get_terminal_writer()
-        encoding = getattr(writer._file, "encoding", None)  # noqa: SLF001 - pytest has no public way to it
-        return Screen(max(writer.fullwidth, 40), encoding)
-
-    def golden_set(self, path: Path) -> GoldenSet:
-        """Read a golden set, once. Raises GoldenSetError."""
-        if path not in self._golden_sets:
-            self._golden_sets[path] = GoldenSet.load(
-                path, custom_metrics=self.settings.custom_metrics, shown=self.shown(path)
-            )
-        return self._golden_sets[path]
-
-    def shown(self, path: Path) -> str:
-        """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""
-        return path_below(os.path.normpath(path), self.config.invocation_params.dir)
 
 
 class UserFixtures(NamedTuple):
@@ -96,15 +59,12 @@ class GatedItem:
     GoldenSetError, ThresholdError or MetricError.
     """
 
-    def __init__(
-        self, node: pytest.Item, session: GatingSession, fixtures: UserFixtures, given: Any = None
-    ) -> None:
+    def __init__(self, node: pytest.Item, fixtures: UserFixtures, given: Any = None) -> None:
         """`given` stands in for the item's own golden set: a GoldenSet, judgments or a path."""
         self.node = node
-        self.session = session
         self.fixtures = fixtures
         self._given = given
-        self.settings: RunConfig = session.settings
+        self.settings = run_config(node.config)
         self.parameter = golden_parameter(node)
         """What `ir_golden` gives it."""
         self.verbosity: int = node.config.getoption("verbose", 0)
@@ -120,7 +80,7 @@ class GatedItem:
 
     def of(self, golden: Any) -> GatedItem:
         """Return the item with the golden set that a call gives; None is the item's own."""
-        return self if golden is None else GatedItem(self.node, self.session, self.fixtures, golden)
+        return self if golden is None else GatedItem(self.node, self.fixtures, golden)
 
     @cached_property
     def golden(self) -> GoldenSet:
@@ -131,7 +91,7 @@ class GatedItem:
         if isinstance(given, Mapping):
             return GoldenSet.from_judgments(given)
         if isinstance(given, (str, os.PathLike)):
-            return self.session.golden_set(Path(self.node.path).parent / given)
+            return self.settings.golden_set(Path(self.node.path).parent / given)
         if given is not None:
             raise MarkError(
                 f"golden={given!r} is no golden set. Give a path, a GoldenSet, or judgments: "
@@ -139,20 +99,21 @@ class GatedItem:
             )
         if self.parameter.path is None:
             raise MarkError(self.parameter.problem or _NO_GOLDEN_SET)
-        return self.session.golden_set(self.parameter.path)
+        return self.settings.golden_set(self.parameter.path)
 
     @property
     def golden_name(self) -> str:
         """The golden set's name for messages: the path of its file, or its own name if it was made in Python."""
-        return self.golden.name if self.golden.path is None else self.session.shown(self.golden.path)
+        return self.golden.name if self.golden.path is None else self.settings.shown(self.golden.path)
 
     def queries(self) -> list[Query]:
         """Return the queries to ask: all, or those of `--ir-query`. Skips the test where it has none that another test has."""
-        wanted, own, session = self.settings.only_queries, self.golden, self.session
+        own, settings = self.golden, self.settings
+        wanted = settings.only_queries
         if not wanted:
             return list(own.queries.values())
         try:
-            known = [own, *map(session.golden_set, session.marked_golden_sets)]
+            known = [own, *map(settings.golden_set, settings.marked_golden_sets)]
         except GoldenSetError:  # it fails its own test, and may have these queries
             known = []
         for query_id in wanted if known else ():
@@ -176,7 +137,7 @@ class GatedItem:
         golden, settings = self.golden, self.settings
         marked = marked_thresholds(self.node, settings.custom_metrics)
         for threshold in chain(*marked):
-            siblings = (self.session.golden_set(path).tags for path in self.parameter.siblings)
+            siblings = (self.settings.golden_set(path).tags for path in self.parameter.siblings)
             if threshold.tag is not None and not any(
                 threshold.tag in tags for tags in (golden.tags, *siblings)
             ):
@@ -251,7 +212,7 @@ class GatedItem:
     def command(self, *options: str) -> str:
         """Return a command line that runs this test item alone, from where pytest was called."""
         names, bracket, ids = name_in_file(self.node).partition("[")
-        test = f"{self.session.shown(self.node.path)}::{names.replace('.', '::')}{bracket}{ids}"
+        test = f"{self.settings.shown(self.node.path)}::{names.replace('.', '::')}{bracket}{ids}"
         repeat = self.node.config.getoption("ir_repeat")
         # A baseline of fewer repeats would estimate run noise less well.
         given = [] if repeat is None else [f"--ir-repeat={repeat}"]

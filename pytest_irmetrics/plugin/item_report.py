@@ -149,7 +149,7 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
     if result.against is None and not item.baseline_file.exists():
         result.notes += _on_first_limits(result)
     if result.against not in (None, OWN_BASELINE) and (item.baseline_file.exists() or update):
-        unused = f"{item.session.shown(item.baseline_file)}, is neither read nor stored: `against` gives {result.against} in its place."
+        unused = f"{item.settings.shown(item.baseline_file)}, is neither read nor stored: `against` gives {result.against} in its place."
         result.notes.append(Note("quiet", f"The baseline of this test, {unused}"))
     if not result.gates and not result.verdicts and not update:
         nothing = "Nothing is gated here: no threshold binds to this test, and no baseline was compared."

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import time
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
 from pathlib import Path
@@ -20,7 +20,7 @@ from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.files import nearest_repository, relative_path
 from pytest_irmetrics.plugin.baselines import unread_baselines
-from pytest_irmetrics.plugin.config import REPORT_ATTRIBUTE, runs_tests
+from pytest_irmetrics.plugin.config import REPORT_ATTRIBUTE, run_config, runs_tests
 from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.session_report import RunInfo
 from pytest_irmetrics.reports.summary import summary_lines
@@ -29,7 +29,6 @@ from pytest_irmetrics.run.baseline import baseline_path, write_baseline
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Sequence
 
-    from pytest_irmetrics.plugin.item import GatingSession
     from pytest_irmetrics.reports.output import Target
 
 _PHASES = ("setup", "call", "teardown")
@@ -62,11 +61,10 @@ class _Attempt:
 class Recorder:
     """Collects the test reports of all items, from however many workers, and reports on the session: a plugin of pytest."""
 
-    def __init__(self, session: GatingSession, targets: Sequence[Target], started: float) -> None:
+    def __init__(self, config: pytest.Config, targets: Sequence[Target], started: float) -> None:
         """`targets` are the report files to write; `started` is when the session began, as `time.time` tells it."""
-        self._config = session.config
-        self._session = session
-        self._settings = session.settings
+        self._config = config
+        self._settings = run_config(config)
         self._targets = targets
         self._started = started
         self._attempts: dict[str, _Attempt] = {}
@@ -99,9 +97,6 @@ class Recorder:
         attempt.outcome = _outcome(attempt.outcome, report)
         if report.failed:
             attempt.failure = attempt.failure or _failure_message(report)
-        found = attempt.item_report
-        if found is not None and found.outcome == "not evaluated" and report.skipped:
-            found.outcome = "skipped"
         if report.when == "teardown":
             self._store(attempt)
 
@@ -110,7 +105,7 @@ class Recorder:
         found = attempt.item_report
         if found is None or found.baseline_text is None or attempt.outcome != "passed":
             return  # the baseline that is there stays
-        shown = self._session.shown(attempt.baseline)
+        shown = self._settings.shown(attempt.baseline)
         try:
             changed = write_baseline(
                 attempt.baseline, found.baseline_text, shown=shown, digest_when_read=found.baseline_digest
@@ -147,11 +142,13 @@ class Recorder:
         config = self._config
         last = sorted(self._attempts.items())
         items = [attempt.item_report for _, attempt in last if attempt.item_report is not None]
+        unmeasured = {i: one.failure for i, one in last if one.outcome == "failed" and not one.item_report}
         tells_of_run = self._targets or os.environ.get("GITHUB_ACTIONS") == "true"
-        report = SessionReport(
+        return SessionReport(
             items=items,
             exit_status=exit_status,
             outcomes={nodeid: attempt.outcome for nodeid, attempt in last},
+            unmeasured=unmeasured,
             unused_baselines=self._unread_baselines(),
             gone_since=self._gone_since(),
             baselines_passed_over=self._passed_over(),
@@ -162,13 +159,10 @@ class Recorder:
             written=self._written,
             notes=[*self._unused_note(), *_unbound_notes(items)],
         )
-        measured = {item.nodeid for item in report.measured}
-        failures = {nodeid: attempt.failure for nodeid, attempt in last if attempt.outcome == "failed"}
-        return replace(report, unmeasured={i: text for i, text in failures.items() if i not in measured})
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the summary, and in GitHub Actions what fails, and what passes and should be looked at, as commands."""
-        screen = self._session.screen
+        screen = self._settings.screen
         verbosity = self._config.getoption("verbose", 0)
         lines = list(summary_lines(self._report, screen, verbosity))
         if lines and verbosity >= 0:
@@ -195,7 +189,7 @@ class Recorder:
         if not (self._is_complete and settings.reads_baselines):
             return []
         read = [attempt.baseline for attempt in self._attempts.values() if attempt.outcome != "skipped"]
-        return sorted(map(self._session.shown, unread_baselines(self._config, read)))
+        return sorted(map(self._settings.shown, unread_baselines(self._config, read)))
 
     def _passed_over(self) -> int:
         """Return how many of the tests that ran have a stored baseline, in a run that neither gates on any nor is told not to."""

@@ -39,7 +39,7 @@ _PROBLEM = re.compile(r"(?P<place>\S.*?:\d+:\d+): (?P<text>.+)")
 def github_errors(session: SessionReport) -> Iterator[str]:
     """Yield a command for GitHub's log on each failed test, at the line of the query that broke most; the worst first."""
     first, further = _unmeasured(session)
-    failing = [item for item in session.measured_failures_first if session.fails(item)]
+    failing = [item for item in session.failures_first if session.fails(item)]
     found = [*first, *(_failed(item, session) for item in failing), *further]
     shown = found if len(found) <= MOST else found[: MOST - 1]
     yield from shown
@@ -61,12 +61,11 @@ def github_warnings(session: SessionReport) -> Iterator[str]:
 
 def _unmeasured(session: SessionReport) -> tuple[list[str], list[str]]:
     """Return an error for each test that measured nothing, and those on what else is wrong with a golden set that cannot be read."""
-    sets = {item.nodeid: item.golden_set for item in session.items}
     first, further = [], []
     for nodeid, text in session.unmeasured.items():
         problems = [found for line in text.splitlines() if (found := _PROBLEM.fullmatch(line.strip()))]
         wrong = [(found["place"], found["text"]) for found in problems]
-        wrong = wrong or [(sets.get(nodeid, nodeid.partition("::")[0]), text)]
+        wrong = wrong or [(nodeid.partition("::")[0], text)]
         title = "Search quality: nothing was measured"
         errors = [
             _command("error", _place(where, session), title, f"{nodeid}: {cut(what, _LONGEST)}")

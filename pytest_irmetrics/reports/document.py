@@ -80,7 +80,7 @@ def _besides(item: ItemReport) -> Iterator[Block]:
     if item.only_queries:
         yield Text(texts.ONLY_QUERIES, level=Level.QUIET)
     yield from since(item)
-    if item.outcome in ("passed", "skipped"):
+    if item.outcome == "passed":
         yield from (Text(gate.text, "warn") for gate in item.gates if gate.state == "not checked")
     yield from selftest(item)
 

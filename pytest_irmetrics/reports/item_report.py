@@ -237,8 +237,7 @@ class ItemReport:
     golden_set: str
     """The golden set's path, relative to the directory that pytest was called in if it is below."""
     outcome: str = "passed"
-    """``passed``, ``failed``, ``error`` (a query has no ranking, so no mean was computed), ``not evaluated`` (no query was
-    asked), or ``skipped`` (not evaluated, and the test body skipped or was expected to fail)."""
+    """``passed``, ``failed``, or ``error`` (a query has no ranking, so no mean was computed)."""
     rows: list[ScoreRow] = field(default_factory=list)
     """The table of scores; empty where no mean was computed."""
     leading_metric: str | None = None

@@ -76,14 +76,9 @@ class SessionReport:
     notes: Sequence[str] = ()
 
     @property
-    def measured(self) -> list[ItemReport]:
-        """The items whose golden set was evaluated, which report files are about."""
-        return [item for item in self.items if item.outcome not in ("not evaluated", "skipped")]
-
-    @property
-    def measured_failures_first(self) -> list[ItemReport]:
+    def failures_first(self) -> list[ItemReport]:
         """The evaluated items: those that fail, the worst first, then the others by node id."""
-        in_order = sorted(self.measured, key=lambda item: item.nodeid)
+        in_order = sorted(self.items, key=lambda item: item.nodeid)
         failing = sorted(filter(self.fails, in_order), key=_severity)
         return [*failing, *(item for item in in_order if not self.fails(item))]
 
@@ -124,7 +119,7 @@ class SessionReport:
 
     def headline(self) -> str:
         """Return one phrase on how many golden sets fail: `1 of 3 golden sets fails`."""
-        items = self.measured
+        items = self.items
         unit = counted_as(items)
         failed = sum(map(self.fails, items))
         expected = sum(item.outcome != "passed" and not self.fails(item) for item in items)
@@ -141,15 +136,13 @@ class SessionReport:
         for state in ("accepted", "undecided"):
             count = len({item.nodeid for item, _ in self.verdicts(state)})
             text += f", {count} {state}" if count else ""
-        skipped = sum(item.outcome == "skipped" for item in self.items)
-        text += f", {skipped} skipped" if skipped else ""
         if self.unmeasured:
             text += f", {plural(len(self.unmeasured), 'test')} failed before anything was measured"
         return text
 
     def ending(self) -> str:
         """Explain the exit status in a sentence; empty where the measured items explain it."""
-        status, items = self.exit_status, self.measured
+        status, items = self.exit_status, self.items
         if status == 0 or (status == 1 and (self.unmeasured or any(map(self.fails, items)))):
             return ""
         if status == 1 and not items:

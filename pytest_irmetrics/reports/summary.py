@@ -46,7 +46,7 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
     if verbosity > 0:
         from pytest_irmetrics.reports.variants import variant_tables  # noqa: PLC0415 - only with -v
 
-        yield from lines(variant_tables(session.measured), screen, verbosity)
+        yield from lines(variant_tables(session.items), screen, verbosity)
     yield from lines(_ending(session, verbosity), screen, verbosity)
 
 
@@ -86,7 +86,7 @@ def _since(session: SessionReport, names: Mapping[str, str]) -> Iterator[Block]:
 
 
 def _failed(item: ItemReport) -> bool:
-    return item.outcome not in ("passed", "skipped")
+    return item.outcome != "passed"
 
 
 def _message_printed(session: SessionReport, item: ItemReport) -> bool:
@@ -97,10 +97,10 @@ def _message_printed(session: SessionReport, item: ItemReport) -> bool:
 def _counts(session: SessionReport, screen: Screen) -> Iterator[Line]:
     """Sum all golden sets up in one line."""
     items = session.items
-    if not items:
+    if not items and not session.unmeasured:
         return
-    failed = session.unmeasured or any(map(session.fails, session.measured))
-    doubtful = any(item.verdicts("undecided") or item.outcome == "skipped" for item in items)
+    failed = session.unmeasured or any(map(session.fails, session.items))
+    doubtful = any(item.verdicts("undecided") for item in items)
     style = "red" if failed else "yellow" if doubtful else "green"
     yield Line(screen.cut(f"retrieval quality: {session.headline()}"), style)
     tried = [degradation for item in items for degradation in item.selftest or ()]
@@ -134,9 +134,6 @@ def _item(
 
 def _one_line(session: SessionReport, item: ItemReport, name: str, screen: Screen) -> str:
     """Return a golden set in one line: its name, shortened where that takes, verdict, size, and as many gated scores as fit."""
-    if item.outcome in ("skipped", "not evaluated"):
-        state = "skipped" if item.outcome == "skipped" else "FAILS"
-        return _name_and_verdict(name, f"{state}, nothing was evaluated", screen)
     shown, separator = f"{texts.verdict(item, session)}{_size(item)}", "; "
     own = display_width(screen.line(name))
     for row in texts.gated_rows(item):

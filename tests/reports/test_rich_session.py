@@ -27,7 +27,7 @@ def without_time(text):
         (
             "-v",
             lambda shown: re.sub(
-                r"(?s)--- test_down.*?(?=--- retr)|golden/help.yaml \[words.*?(?=golden/b)", "", shown
+                r"(?s)--- test_down.*?(?=--- retr)|golden/help.yaml \[words.*?(?=golden/d)", "", shown
             ),
         ),
         ("-vv", lambda shown: shown.partition("the worst first:\n")[2].partition("\n\n")[0] + "\n"),

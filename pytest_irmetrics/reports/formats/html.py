@@ -37,7 +37,7 @@ of the worst are open."""
 def render(session: SessionReport) -> str:
     """Return the report as HTML."""
     style, script = read_resource("report.css"), read_resource("report.js")
-    items = session.measured_failures_first
+    items = session.failures_first
     lead = _lead(items[0], session) if items else []
     names = titles(items)
     queries = _listed(items)
@@ -107,7 +107,7 @@ def _lead(item: ItemReport, session: SessionReport) -> list[str]:
     """Return the sentences at the top, on the golden set that fails first, or on the only one."""
     if not session.fails(item):
         means = ", ".join(texts.gated_score(row) for row in texts.gated_rows(item)[:3])
-        return [means] if means and len(session.measured) == 1 else []
+        return [means] if means and len(session.items) == 1 else []
     text = next((gate.text for gate in item.verdicts("failed")), f"It {texts.verdict(item, session)}.")
     return [text, *item.kind_sentences]
 
@@ -122,7 +122,7 @@ def _facts(session: SessionReport, queries: Sequence[ListedQuery]) -> list[tuple
 
     Each is its name, its value, its shade, and which queries it counts, as the list's filter calls them.
     """
-    items = session.measured
+    items = session.items
     unit, of, failed = f"{counted_as(items)}s", len(items), sum(map(session.fails, items))
     if len(items) == 1:
         states = [gate.state for gate in items[0].gates if gate.state != "not checked"]

@@ -73,7 +73,7 @@ def _lines(session: SessionReport) -> Iterator[str]:
             yield f"{_encode(key)}: {_encode(value)},\n"
     yield '"tests": ['
     separator = "\n"
-    for item in sorted(session.measured, key=lambda item: item.nodeid):
+    for item in sorted(session.items, key=lambda item: item.nodeid):
         yield separator
         yield from _test(item, session.outcomes.get(item.nodeid))
         separator = ",\n"

@@ -83,7 +83,7 @@ def render(session: SessionReport, *, limit: int = COMMENT_LIMIT) -> str:
 
 def _parts(session: SessionReport, scope: _Scope) -> Iterator[list[str]]:
     """Yield the sections of the report, each as its lines, those first that are left out last."""
-    items = session.measured_failures_first
+    items = session.failures_first
     unit, names = counted_as(items), titles(items)
     failing = [item for item in items if session.fails(item)]
     passing = items[len(failing) :]
