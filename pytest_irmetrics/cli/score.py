@@ -29,7 +29,7 @@ from pytest_irmetrics.cli import inputs, shared
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import Evaluation
-from pytest_irmetrics.evaluation.evaluate import require_depth
+from pytest_irmetrics.evaluation.evaluate import DEFAULT_DEPTH, require_depth
 from pytest_irmetrics.gates.decide import decide
 from pytest_irmetrics.gates.verdict import Against, Case, resolve_with_default
 from pytest_irmetrics.reports.blocks import Level
@@ -146,5 +146,12 @@ def _notes_on_run(
             yield f"Of the run, {plural(len(ids), 'query is', 'queries are')} {what}: {listed(ids)}."
     if beyond:
         yield f"A run holds too few results a query for {listed([metric.name for metric in beyond])}."
+    uncut = [one.name for one in evaluation.metrics if one.kind == "ranking" and one.cutoff is None]
+    deepest = max(
+        (len(one) for query in evaluation.counted for one in evaluation.rankings(query.id)), default=0
+    )
+    if uncut and deepest > DEFAULT_DEPTH:
+        asks = f"a test asks for {DEFAULT_DEPTH}, unless the setting ir_depth says otherwise"
+        yield f"{listed(uncut)} {'is' if len(uncut) == 1 else 'are'} over up to {deepest} results a query; {asks}."
     if unscorable:
         yield f"A stored run does not tell {listed(unscorable)}: not checked."

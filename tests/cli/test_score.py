@@ -80,6 +80,12 @@ def test_a_run_that_is_too_shallow_for_a_threshold_is_refused_and_for_a_usual_me
     assert "recall@5" in score(status=1)
 
 
+def test_a_run_that_is_deeper_than_a_test_would_ask_for_is_noted():
+    save("now.json", {**BEFORE, "hours": [*(f"x{rank}" for rank in range(11)), "h1"]})
+    assert "mrr, map are over up to 12 results a query; a test asks for 10" in score()
+    assert "a test asks for" not in score("--metrics", "mrr@5")
+
+
 def test_answers_to_other_words_are_told_and_too_few_paired_fail():
     save("now.json", BEFORE, texts={"refund": "refunds"})
     assert "Of the run, 1 query is asked with another text or other params: refund." in score()
