@@ -176,34 +176,26 @@ async def await_answer(pending: PendingAnswer, options: RetrievalOptions) -> Rep
 def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptions) -> Reply:
     """Read what came back: the ids of each query, or what went wrong."""
 
-    def drawn(_place: int, result: Any) -> list[Any] | str:
+    def read(place: int, result: Any) -> tuple[str, ...] | str:
         try:
-            return draw_items(result, options.depth)
-        except Exception as error:  # noqa: BLE001 - a result may be the user's generator
+            return _read_ids(draw_items(result, options.depth), call.passages[place], options)
+        except Exception as error:  # noqa: BLE001 - a result, its items and ir_doc_id are the user's, and may raise anything
             return _explain(error)
 
     count = len(call.query_ids)
-    results = split_batch(answer, count, drawn) if call.is_batch else [draw_items(answer, options.depth)]
-    milliseconds = (perf_counter() - started) * 1000 / count
-    outcomes = tuple([_read_ids(call, place, items, options) for place, items in enumerate(results)])
-    return Reply(call, outcomes, milliseconds)
+    outcomes = split_batch(answer, count, read) if call.is_batch else [read(0, answer)]
+    return Reply(call, tuple(outcomes), (perf_counter() - started) * 1000 / count)
 
 
 def _read_ids(
-    call: Call, place: int, items: list[Any] | str, options: RetrievalOptions
-) -> tuple[str, ...] | str:
-    """Return the ranking of a query's items, by the passages that they contain where it judges any; or what went wrong."""
-    if isinstance(items, str):
-        return items
-    passages = call.passages[place]
-    try:
-        if passages is not None:
-            from pytest_irmetrics.retrieval.passages import read_passage_ranking  # noqa: PLC0415 - most golden sets judge none
+    items: list[Any], passages: JudgedPassages | None, options: RetrievalOptions
+) -> tuple[str, ...]:
+    """Return the ranking of a query's items, by the passages that they contain where it judges any."""
+    if passages is not None:
+        from pytest_irmetrics.retrieval.passages import read_passage_ranking  # noqa: PLC0415 - most golden sets judge none
 
-            return read_passage_ranking(items, options.duplicates, options.doc_id, passages, options.titles)
-        ranking = read_ranking(items, options.duplicates, options.doc_id)
-    except Exception as error:  # noqa: BLE001 - ir_doc_id and items are the user's, and may raise anything
-        return _explain(error)
+        return read_passage_ranking(items, options.duplicates, options.doc_id, passages, options.titles)
+    ranking = read_ranking(items, options.duplicates, options.doc_id)
     if options.titles is not None and items and type(items[0]) is not str:
         keep_titles(items, ranking, options.titles)
     return ranking

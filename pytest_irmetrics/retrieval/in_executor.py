@@ -8,7 +8,6 @@ import threading
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
 from typing import TYPE_CHECKING, Any
 
-from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.retrieval.calls import PendingAnswer, call_retriever
 from pytest_irmetrics.retrieval.errors import raise_outcome, summary
 
@@ -45,7 +44,7 @@ def ask_in_executor(session: Session) -> None:
         try:
             reply: Reply | PendingAnswer = future.result()
         except Exception as error:  # noqa: BLE001 - what cannot be pickled, a process that died
-            return call.failed(_explain(error, function))
+            return call.failed(_explain(error))
         return reply
 
     with threads:
@@ -69,15 +68,14 @@ def _call_in_worker(
         return reply
 
 
-def _explain(error: Exception, function: Callable[..., Any]) -> str:
+def _explain(error: Exception) -> str:
     """Return what went wrong between this thread and a worker, in a sentence."""
     raise_outcome(error)
     text = summary(error)
     if isinstance(error, BrokenExecutor):
-        module = getattr(function, "__module__", None) or type(function).__module__
         return (
             f"the workers of ir_executor died ({type(error).__name__}): they were killed, ran out of memory or crashed in "
-            f"native code; or their initializer raised, or they cannot import the retriever's module {quote(str(module))}. "
+            f"native code; or their initializer raised, or they cannot import the retriever's module. "
             "They say why on stderr or in the log."
         )
     if "pickle" in text.lower() or "local object" in text:

@@ -31,14 +31,13 @@ _MAX_NAMED = 3
 """Queries that an error names."""
 
 
-def retrieve(queries: Iterable[Query], retriever: Any, options: RetrievalOptions | None = None) -> Retrieved:
+def retrieve(queries: Iterable[Query], retriever: Any, options: RetrievalOptions) -> Retrieved:
     """Ask a retriever, sync or async, every query. What goes wrong with single queries is in `errors`.
 
     A sync retriever is called in this very thread, unless a timeout, concurrency or an executor asks for others;
     an async one runs on an event loop that is kept until `close_session_loop`. Raises RetrievalError for what is
     no retriever, and for an async one where a loop is running already.
     """
-    options = options or RetrievalOptions()
     if isinstance(retriever, Run):
         return _replay(list(queries), retriever, options)
     session = Session(queries, retriever, options)
@@ -57,13 +56,10 @@ def retrieve(queries: Iterable[Query], retriever: Any, options: RetrievalOptions
     return session.result()
 
 
-async def aretrieve(
-    queries: Iterable[Query], retriever: Any, options: RetrievalOptions | None = None
-) -> Retrieved:
+async def aretrieve(queries: Iterable[Query], retriever: Any, options: RetrievalOptions) -> Retrieved:
     """Do as `retrieve` does, on the event loop that runs: asyncio's; one by one, without a time limit, on any other too."""
     from pytest_irmetrics.retrieval.on_loop import ask_beside_loop, ask_on_loop, is_loop_running  # noqa: PLC0415
 
-    options = options or RetrievalOptions()
     if isinstance(retriever, Run):
         return _replay(list(queries), retriever, options)
     session = Session(queries, retriever, options, prefer_async=options.executor is None)
