@@ -1,7 +1,6 @@
 """Ask the user's retriever every query and read its answers into a Run: call styles, accepted answers, concurrency."""
 
 from pytest_irmetrics.retrieval.calls import RetrievalError, RetrievalOptions
-from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.retrieval.retrieve import aretrieve, close_session_loop, retrieve
 from pytest_irmetrics.retrieval.retriever import Retriever, batched
 from pytest_irmetrics.retrieval.session import Retrieved
@@ -14,6 +13,5 @@ __all__ = [
     "aretrieve",
     "batched",
     "close_session_loop",
-    "document_of",
     "retrieve",
 ]
