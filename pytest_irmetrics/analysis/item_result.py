@@ -189,19 +189,12 @@ class ItemResult:
         ]
 
     @property
-    def mean_fell(self) -> bool:
-        """Whether a mean over the whole golden set fell further than ``max_drop``."""
-        return any(verdict.failed and verdict.on_fall_of_mean for verdict in self.verdicts)
-
-    @property
     def acceptable(self) -> bool:
         """Whether storing a new baseline would make the test pass, so that the command for it is worth printing."""
         failed = [verdict for verdict in self.verdicts if verdict.failed]
-        fell = [v for v in failed if v.word in (*BASELINE_WORDS, "baseline")]
-        if len(fell) < len(failed):
-            return False
+        fell = [verdict for verdict in failed if verdict.word in (*BASELINE_WORDS, "baseline")]
         # A gate over no query would have none under a new baseline either.
-        return any(not v.over_no_query for v in fell) if fell else not self.failed
+        return len(fell) == len(failed) and not (fell and all(v.over_no_query for v in fell))
 
     def _verdict(self, metric: Metric, tag: str | None) -> str:
         """Return what a row says of its gates: the first of several in the order of `ROW_VERDICTS`."""
@@ -211,12 +204,16 @@ class ItemResult:
         return next((shown for state, shown in ROW_VERDICTS.items() if state in states), unjudged)
 
     def _query_report(self, query: Query, *, as_stored: bool) -> QueryReport:
-        evaluation, comparison, status = self.evaluation, self.comparison, _status(query)
+        evaluation, comparison = self.evaluation, self.comparison
+        status = (
+            f"xfail: {query.xfail}" if query.xfail is not None else "no_answer" if query.no_answer else ""
+        )
         stored = None if comparison is None else comparison.under_stored_labels
         judged = query if stored is None else stored.now.golden.queries[query.id]
         if as_stored and judged.judgments != query.judgments:
             comparison, status, query = stored, "judged as it was stored", judged
         shown = [metric for metric in evaluation.metrics if metric.kind != "latency"]
+        timed = len(shown) < len(evaluation.metrics)
         now, before = evaluation, None
         if comparison is not None and comparison.has(query.id):
             # Both rankings are cut at one depth: what is below the baseline's depth has not moved.
@@ -237,9 +234,7 @@ class ItemResult:
             scores_before=scores(before),
             error=evaluation.errors.get(query.id),
             status=status,
-            took=max(evaluation.retrieved.latencies.get(query.id, ()), default=None)
-            if len(shown) < len(evaluation.metrics)
-            else None,
+            took=max(evaluation.retrieved.latencies.get(query.id, ()) if timed else (), default=None),
         )
 
 
@@ -266,9 +261,3 @@ def _shown_ranking(evaluation: Evaluation, query: Query) -> list[str]:
     rankings = evaluation.rankings(query.id)
     wrong = (r for r in rankings if (r if query.no_answer else not {*r}.isdisjoint(query.forbidden)))
     return list(next(wrong, rankings[0]))
-
-
-def _status(query: Query) -> str:
-    if query.xfail is not None:
-        return f"xfail: {query.xfail}"
-    return "no_answer" if query.no_answer else ""

@@ -19,7 +19,6 @@ if TYPE_CHECKING:
     from collections.abc import Collection, Mapping, Sequence
 
     from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.gates.verdict import Verdict
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Gates
@@ -162,9 +161,9 @@ def relevant_counts(comparison: Comparison) -> str:
 def _moved(before: Mapping[str, int], now: Mapping[str, int]) -> tuple[float, ...]:
     """Return how many relevant documents left and came in, and as 0 or 1 whether any is found, and first lower or higher."""
     left, came = len(before.keys() - now.keys()), len(now.keys() - before.keys())
-    first_before, first_now = min(before.values(), default=None), min(now.values(), default=None)
-    if first_before is None or first_now is None:
-        return left, came, first_before is not None, first_now is not None, 0, 0
+    if not before or not now:
+        return left, came, bool(before), bool(now), 0, 0
+    first_before, first_now = min(before.values()), min(now.values())
     return left, came, 1, 1, first_now > first_before, first_now < first_before
 
 
@@ -188,8 +187,10 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
     results = new = left = 0
     for query in comparison.now.queries(metric):
         judged = {*query.judgments, *query.forbidden}
-        now = _returned(comparison.now, query.id, metric.cutoff)
-        before = _returned(comparison.baseline, query.id, metric.cutoff)
+        before, now = (
+            {doc_id for ranking in side.rankings(query.id) for doc_id in ranking[: metric.cutoff]}
+            for side in (comparison.baseline, comparison.now)
+        )
         results += len(now)
         new += len(now - before - judged)
         left += len(before - now - judged)
@@ -199,8 +200,3 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
         f"Missing judgments? {new:,} of {plural(results, 'result')} {'is' if new == 1 else 'are'} new and unjudged, and "
         f"{left or 'no'} unjudged {'one' if left == 1 else 'ones'} left. Judge both runs before you decide."
     )
-
-
-def _returned(side: Evaluation, query_id: str, cutoff: int | None) -> set[str]:
-    """Return the documents of a query down to a cut-off, over all answers to it."""
-    return {doc_id for ranking in side.rankings(query_id) for doc_id in ranking[:cutoff]}

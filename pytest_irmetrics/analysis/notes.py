@@ -12,7 +12,7 @@ from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison.slices import slices_that_fell
 from pytest_irmetrics.gates.decide import would_pass
 from pytest_irmetrics.gates.regression import noise_text
-from pytest_irmetrics.reports.item_report import Note
+from pytest_irmetrics.reports.item_report import Note, mean_name
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.retrieval.passages import documents_of
 
@@ -32,9 +32,6 @@ _MAX_NAMED = 5
 
 _MIN_DROP = 0.01
 """The least drop of a slice's mean that is named: the default `max_drop`."""
-
-_MIN_RATIO = 2
-"""How many times the whole set's drop a slice's must be, to be named beside it."""
 
 
 def notes_on(result: ItemResult, *, verbose: bool = False) -> Iterator[Note]:
@@ -236,18 +233,16 @@ def _missing_judgments(comparison: Comparison, result: ItemResult) -> Iterator[s
 
 
 def _hidden_slices(comparison: Comparison, result: ItemResult) -> Iterator[str]:
-    """Name the slices without a gate of their own that fell while the mean did not, or far less.
+    """Name the slices without a gate of their own that fell further than the mean, which passes; the clearest first.
 
     They are judged together: a change that harms nothing has a sentence on any slice in at most 5 of 100 runs.
     """
     metric = result.leading_metric
-    if metric is None or result.mean_fell:
+    if metric is None or any(verdict.failed and verdict.on_fall_of_mean for verdict in result.verdicts):
         return
     gated = {gate.tag for gate in result.gates.with_word("max_drop") if gate.metric == metric}
-    least = max(_MIN_DROP, _MIN_RATIO * -comparison.change(metric).delta)
     slices = [fall for fall in slices_that_fell(comparison, metric) if fall.tag not in gated]
-    fell = [fall for fall in slices if -fall.change.delta >= least]
-    for fall in sorted(fell, key=lambda fall: fall.change.delta * fall.change.n)[:_MAX_NAMED]:
+    for fall in [fall for fall in slices if -fall.change.delta >= _MIN_DROP][:_MAX_NAMED]:
         change = fall.change
         counts = f"{len(change.worse)} of {plural(change.n, 'query', 'queries')} worse, {len(change.better)} better"
         yield (
@@ -264,7 +259,7 @@ def _run_noise(comparison: Comparison, result: ItemResult, *, small: bool) -> It
             continue
         noise = comparison.run_noise(verdict.metric, verdict.tag)
         if noise is not None and noise.deviation > 0 and (verdict.limit < noise.margin) is small:
-            what = str(verdict.metric) if verdict.tag is None else f"{verdict.metric} [{verdict.tag}]"
+            what = mean_name(verdict.metric, verdict.tag)
             less = " is less than what differs from run to run" if small else ""
             yield f"max_drop {score_text(verdict.limit)} of {what}{less}. {noise_text(noise, verdict.limit)}"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from itertools import pairwise
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.edits import Edit, edit_sentences, edits_of
@@ -81,7 +82,9 @@ def compare_since(
         report.state = "new"
         return report, []
     before = now.of_run(run)
-    edits = [*edits_of(Comparison(now, before), committed.golden), *_depth_edit(now, run)]
+    edits = [*edits_of(Comparison(now, before), committed.golden)]
+    if None not in (run.depth, now.depth) and run.depth != now.depth:
+        edits.append(Edit("depth", "", str(run.depth), str(now.depth)))
     limits = read_limits(run, now.custom, _ORIGIN)
     judging, accepted = [gates], []
     if limits is not None:
@@ -155,14 +158,17 @@ def _accepted(
         report.state = "refused" if refuse else "accepted"
     verdicts: list[Verdict] = []
     for one, why in found:
+        because = (
+            f"{why.capitalize()}, which `ir_accept = fail` does not allow."
+            if refuse
+            else f"It passes, because {why}."
+        )
+        verdict = one._replace(state="accepted", text=f"{one.text} {because}")
         if refuse:
-            text = f"{one.text} {why.capitalize()}, which `ir_accept = fail` does not allow."
             details = () if verdicts else (*pays, _CURE)
             origin = "the setting ir_accept"
-            refused = Verdict("failed", text, "accept", one.metric, one.tag, details=details, origin=origin)
-            verdicts.append(refused)
-        else:
-            verdicts.append(one._replace(state="accepted", text=f"{one.text} It passes, because {why}."))
+            verdict = verdict._replace(state="failed", word="accept", details=details, origin=origin)
+        verdicts.append(verdict)
     return report, verdicts
 
 
@@ -197,19 +203,11 @@ def _means(
             "excluded": kept.mean_or_none(metric, tag),
             "added": now.mean_or_none(metric, tag),
         }
-        values = [value for value in steps.values() if value is not None]
-        if len(values) == len(steps):
-            deltas = {
-                part: value - was for part, was, value in zip([*steps][1:], values, values[1:], strict=False)
-            }
-            parts = {part: delta for part, delta in deltas.items() if abs(delta) > TOLERANCE}
+        found = {part: mean for part, mean in steps.items() if mean is not None}
+        if len(found) == len(steps):
+            pairs = pairwise(found.items())
+            parts = {part: mean - was for (_, was), (part, mean) in pairs if abs(mean - was) > TOLERANCE}
             if parts:
                 shown = ", ".join(f"{part} {signed_text(delta)}" for part, delta in parts.items())
-                moved = change_text(values[0], values[-1])
+                moved = change_text(found[""], found["added"])
                 yield (metric, tag), parts, f"{mean_name(metric, tag)} {moved}: {shown}."
-
-
-def _depth_edit(now: Evaluation, run: Run) -> Iterator[Edit]:
-    """Yield the edit of the depth, where another was stored."""
-    if run.depth is not None and now.depth is not None and run.depth != now.depth:
-        yield Edit("depth", "", str(run.depth), str(now.depth))
