@@ -61,10 +61,10 @@ class ItemResult:
         """Whether any gate failed."""
         return any(verdict.failed for verdict in self.verdicts)
 
-    def report(self, nodeid: str, golden_set: str, *, everything: bool, judge: list[str]) -> ItemReport:
+    def report(self, nodeid: str, golden_set: str, *, everything: bool, judge: str | None) -> ItemReport:
         """Return what is printed and reported of it: all queries with ``everything``, else those that explain what failed.
 
-        ``judge`` are the commands that list what to judge, which are kept where judgments would decide on a failure.
+        ``judge`` is the command that lists what to judge, which is kept where judgments would decide on a failure.
         """
         now, leading = self.evaluation, self.leading_metric
         kind: str | None = None
@@ -89,11 +89,10 @@ class ItemResult:
             kind_sentences=sentences,
             notes=list(self.notes),
             query_count=len(now.counted),
-            no_answer_count=sum(query.no_answer for query in now.counted),
             xfail_count=len(now.known_bad),
             queries=self._queries(gates, everything=everything),
             against=self.against,
-            judge=judge if judgments_decide else [],
+            judge=judge if judgments_decide else None,
             depth=now.depth,
             since=self.since,
             selftest=self.degradations,
@@ -149,13 +148,24 @@ class ItemResult:
         words = self.gates.of(metric, tag)
         if full is None and not words:
             return None
+        broken = {
+            verdict.word
+            for verdict in self.verdicts
+            if verdict.failed
+            and (verdict.metric, verdict.tag) == (metric, tag)
+            and not (verdict.single or verdict.as_stored)
+        }
         row = ScoreRow(
             metric=metric.name,
             tag=tag,
             n=len(self.evaluation.queries(metric, tag)),
             full=full,
             now=full,
-            gate=" ".join(f"{WORDS[word].sign}{words[word].limit}" for word in WORDS if word in words),
+            gate=" ".join(
+                f"{'✗' * (word in broken)}{WORDS[word].sign}{words[word].limit}"
+                for word in WORDS
+                if word in words
+            ),
             verdict=self._verdict(metric, tag),
             bounds=[gate.limit.value for word, gate in words.items() if word in ("min", "max")],
         )

@@ -43,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
         f"md:{text}" if text == shared.STANDARD else text for text in options.output or [shared.STANDARD]
     ]
     try:
-        targets = output.parse(given, Path(), option="argument -o/--output: ", standard_output=True)
+        targets = output.parse(given, Path(), option="argument -o/--output: ")
     except output.ReportPathError as error:
         options.parser.error(str(error))
     where = printable(options.file)
@@ -60,7 +60,13 @@ def run(options: argparse.Namespace) -> int:
         written, problems = output.write([one for one in targets if one not in printed], session)
     except json.ReportError as error:
         raise shared.CommandError(f"{where}:1: {error}") from None
-    except (ArithmeticError, AttributeError) as error:  # a value that no report has
+    except (
+        ArithmeticError,
+        AttributeError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:  # a value that no report has
         raise shared.CommandError(f"{where}:1: is damaged: {error}. Write the report anew.") from None
     for path in written:
         shared.print_about(shared.STANDARD if printed else path, f"{path}: written")

@@ -85,7 +85,7 @@ def run(options: argparse.Namespace) -> int:
         runs[0][0],
         options.golden,
         everything=bool(wanted) or options.json,
-        judge=[] if shared.STANDARD in (options.golden, *paths) else [shlex.join(label)],
+        judge=None if shared.STANDARD in (options.golden, *paths) else shlex.join(label),
     )
     titles = inputs.titles_of_reports(paths)
     report.titles = {doc_id: titles[doc_id] for doc_id in report.documents if doc_id in titles}

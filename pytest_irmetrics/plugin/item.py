@@ -218,16 +218,15 @@ class GatedItem:
         given = [] if repeat is None else [f"--ir-repeat={repeat}"]
         return shlex.join(["pytest", test, *options, *given])
 
-    def label_commands(self, metric: Metric | None, other: str) -> list[str]:
+    def label_command(self, metric: Metric | None, other: str) -> str | None:
         """Return the commands that write this run to a file, and list what to judge of it and of the one in the file `other`.
 
         None without files.
         """
         if self.golden.path is None or not other:
-            return []
+            return None
         label = ["label", self.golden_name, "--run", other, "--run", _LABEL_REPORT]
         by = [] if metric is None else ["--by", metric.name]
-        return [
-            self.command(f"--ir-report=json:{_LABEL_REPORT}"),
-            shlex.join(["pytest-irmetrics", *label, *by]),
-        ]
+        # The first is a run that fails again, so the second must not wait for its success.
+        report = self.command(f"--ir-report=json:{_LABEL_REPORT}")
+        return f"{report}; {shlex.join(['pytest-irmetrics', *label, *by])}"

@@ -39,7 +39,7 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
     """
     settings, single = item.settings, bool(item.settings.only_queries)
     own = result.against == OWN_BASELINE
-    judge = [] if single else item.label_commands(result.leading_metric, baseline_shown)
+    judge = None if single else item.label_command(result.leading_metric, baseline_shown)
     everything = bool(single or settings.reports) or item.verbosity >= 2
     report = result.report(item.node.nodeid, item.golden_name, everything=everything, judge=judge)
     report.only_queries = single

@@ -11,7 +11,6 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.files import nearest_repository, relative_path
 from pytest_irmetrics.base.wording import cut, listed, plural
-from pytest_irmetrics.reports import texts
 from pytest_irmetrics.reports.document import query_block
 from pytest_irmetrics.reports.query_details import look_command
 
@@ -38,9 +37,8 @@ _PROBLEM = re.compile(r"(?P<place>\S.*?:\d+:\d+): (?P<text>.+)")
 
 def github_errors(session: SessionReport) -> Iterator[str]:
     """Yield a command for GitHub's log on each failed test, at the line of the query that broke most; the worst first."""
-    first, further = _unmeasured(session)
     failing = [item for item in session.failures_first if session.fails(item)]
-    found = [*first, *(_failed(item, session) for item in failing), *further]
+    found = [*(_failed(item, session) for item in failing), *_unmeasured(session)]
     shown = found if len(found) <= MOST else found[: MOST - 1]
     yield from shown
     if len(shown) < len(found):
@@ -54,26 +52,19 @@ def github_warnings(session: SessionReport) -> Iterator[str]:
         yield _command("warning", {}, "Search quality: no baseline was looked at", session.passed_over_note)
     for state, name in (("accepted", "warning"), ("undecided", "notice")):
         for item, gate in session.verdicts(state)[:MOST]:
-            where = {} if item.since is None or state != "accepted" else {"file": item.since.file}
+            where = {} if item.since is None else {"file": item.since.file}
             title = f"A fall in search quality is {state}"
             yield _command(name, where, title, f"{item.nodeid}: {gate.text}")
 
 
-def _unmeasured(session: SessionReport) -> tuple[list[str], list[str]]:
-    """Return an error for each test that measured nothing, and those on what else is wrong with a golden set that cannot be read."""
-    first, further = [], []
+def _unmeasured(session: SessionReport) -> Iterator[str]:
+    """Yield an error for each test that measured nothing; of a golden set that cannot be read one for each problem."""
     for nodeid, text in session.unmeasured.items():
         problems = [found for line in text.splitlines() if (found := _PROBLEM.fullmatch(line.strip()))]
         wrong = [(found["place"], found["text"]) for found in problems]
-        wrong = wrong or [(nodeid.partition("::")[0], text)]
-        title = "Search quality: nothing was measured"
-        errors = [
-            _command("error", _place(where, session), title, f"{nodeid}: {cut(what, _LONGEST)}")
-            for where, what in wrong
-        ]
-        first += errors[:1]
-        further += errors[1:]
-    return first, further
+        for where, what in wrong or [(nodeid.partition("::")[0], text)]:
+            title, message = "Search quality: nothing was measured", f"{nodeid}: {cut(what, _LONGEST)}"
+            yield _command("error", _place(where, session), title, message)
 
 
 def _failed(item: ItemReport, session: SessionReport) -> str:
@@ -92,9 +83,7 @@ def _failed(item: ItemReport, session: SessionReport) -> str:
     set_in = (gate.origin for gate in failed if gate.origin.startswith(f"{item.golden_set}:"))
     where = next(set_in, item.golden_set) if worst is None else worst.where
     message = "\n".join(cut(line, _LONGEST) for line in lines)
-    return _command(
-        "error", _place(where, session), f"Search quality: {texts.verdict(item, session)}", message
-    )
+    return _command("error", _place(where, session), f"Search quality: {session.verdict(item)}", message)
 
 
 def _worst(query: QueryReport, item: ItemReport) -> str:

@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import TYPE_CHECKING, Any, TypeVar
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Sequence
+    from collections.abc import Callable, Collection, Sequence
     from typing import TypeAlias
 
     from pytest_irmetrics.reports.item_report import ScoreRow
@@ -62,16 +62,20 @@ class Table(Block):
     """The rows that stand out."""
     whole: Collection[int] = (0,)
     """The columns that are not cut where a screen is narrow."""
-    optional: Sequence[Collection[int]] = ()
-    """Columns that a narrow screen leaves out, in this order."""
     drawn: Sequence[ScoreRow | None] = ()
     """The numbers of each row, for outputs that draw them; empty where there is nothing to draw."""
 
     @classmethod
-    def of(cls, rows: Iterable[T], columns: Sequence[Column[T]], **more: Any) -> Table:
-        """Return a table of things, given each column's heading, alignment and text of a thing."""
-        cells = [[cell(row) for _, _, cell in columns] for row in rows]
-        return cls([head for head, _, _ in columns], cells, "".join(side for _, side, _ in columns), **more)
+    def of(cls, rows: Sequence[T], columns: Sequence[Column[T]], **more: Any) -> Table:
+        """Return a table of things, given each column's heading, alignment and text of a thing; without columns of no text."""
+        texts = [[cell(row) for row in rows] for _, _, cell in columns]
+        kept = [
+            (head, side, cells) for (head, side, _), cells in zip(columns, texts, strict=True) if any(cells)
+        ]
+        sides = "".join(side for _, side, _ in kept)
+        return cls(
+            [head for head, *_ in kept], [*zip(*(cells for *_, cells in kept), strict=True)], sides, **more
+        )
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,15 +7,14 @@ Its dataclasses hold plain JSON values only, under the names that the JSON repor
 from __future__ import annotations
 
 import json
-import types
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_origin, get_type_hints
+from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 
 if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable
+    from collections.abc import Hashable, Iterable, Mapping
 
 T = TypeVar("T")
 
@@ -53,7 +52,7 @@ class ScoreRow:
     now: float | None
     """The mean that is compared: over the paired queries where there is a baseline, else ``full``."""
     gate: str
-    """The limits as they are printed, ``≥0.8 drop≤0.01``; empty where the metric is only reported."""
+    """The limits as they are printed, ``≥0.8 ✗drop≤0.01``, with a sign before what fails; empty where the metric is only reported."""
     verdict: str
     """``FAILS``, ``accepted``, ``undecided``, ``not checked``, ``passes``, or empty where nothing is gated."""
     baseline: float | None = None
@@ -260,8 +259,8 @@ class ItemReport:
     """What messages call the run that it was compared with."""
     look: str | None = None
     """The command that shows single queries in full, up to the query's id."""
-    judge: list[str] = field(default_factory=list)
-    """The commands that list the documents to judge before anybody decides on a fall; empty where judgments would not decide it."""
+    judge: str | None = None
+    """The command that lists the documents to judge before anybody decides on a fall; None where judgments would not decide it."""
     accept: str | None = None
     """The command that stores today's run as the baseline."""
     depth: int | None = None
@@ -274,8 +273,6 @@ class ItemReport:
     """With ``--ir-selftest``: the degradations; all else is then about the stored baseline, intact."""
     query_count: int = 0
     """How many queries count: all that were asked but the ``xfail`` ones."""
-    no_answer_count: int = 0
-    """How many of those are marked ``no_answer``, over which the metric of that name alone averages."""
     xfail_count: int = 0
     """How many were asked besides, which are marked ``xfail`` and in no mean."""
     queries: list[QueryReport] = field(default_factory=list)
@@ -314,56 +311,24 @@ def as_json(part: Any) -> dict[str, Any]:
     return {one.name: getattr(part, one.name) for one in fields(part)}
 
 
-_PLAIN: dict[Any, set[type]] = {
-    str: {str},
-    bool: {bool},
-    int: {int},
-    float: {float, int},
-    float | None: {float, int, type(None)},
-}
-"""Type of a field → classes of its JSON values (not subclasses: True is no number here)."""
-
-
-def read_dataclass(kind: type[T], data: dict[str, Any]) -> T:
-    """Build a dataclass, and those within it, from JSON values, each checked against its field's declared type.
-
-    Raises ValueError naming the key for one that is unknown or whose value is of another type, and TypeError for one that is missing.
-    """
-    hints, values = _hints(cast("Hashable", kind)), {}
-    for key, value in data.items():
-        if key not in hints:
-            raise ValueError(f"the key {key!r} is unknown")
-        try:
-            values[key] = _read(hints[key], value)
-        except TypeError:
-            raise ValueError(f"{key!r} cannot be {value!r:.60}") from None
+def read_dataclass(kind: type[T], data: Mapping[str, Any]) -> T:
+    """Build a dataclass, and those within it, from JSON values. Raises TypeError for a key that is unknown or missing."""
+    values = dict(data)
+    for key, part in _parts(cast("Hashable", kind)).items():
+        value = values.get(key)
+        if isinstance(value, list):
+            values[key] = [read_dataclass(part, one) for one in value]
+        elif value is not None:
+            values[key] = read_dataclass(part, value)
     return kind(**values)
 
 
 @cache
-def _hints(kind: Hashable) -> dict[str, Any]:
-    return get_type_hints(kind)
+def _parts(kind: Hashable) -> dict[str, Any]:
+    """Return the fields of a dataclass that hold dataclasses: `X`, `X | None`, `list[X]` or `list[X] | None`."""
+    found = {key: _innermost(hint) for key, hint in get_type_hints(kind).items()}
+    return {key: part for key, part in found.items() if is_dataclass(part)}
 
 
-@cache
-def _parts(hint: Any) -> tuple[Any, Any, set[type]]:
-    """Return what a type is of (a list, a dict, a union, or itself), of what its parts are, and the classes of plain parts."""
-    parts = [one for one in get_args(hint) if one is not type(None)] or [hint]
-    return get_origin(hint) or hint, parts[-1], _PLAIN.get(parts[-1], set())
-
-
-def _read(hint: Any, value: Any) -> Any:
-    """Return a JSON value as the type that a field declares. Raises TypeError where it is of another."""
-    origin, part, plain = _parts(hint)
-    if origin is types.UnionType:  # `X | None` is the only union in use
-        return None if value is None else _read(part, value)
-    if part is hint and type(value) in plain:
-        return value
-    if isinstance(origin, type) and is_dataclass(origin) and type(value) is dict:
-        return read_dataclass(origin, value)
-    if type(value) is not (list if origin is tuple else origin):
-        raise TypeError
-    entries: Iterable[Any] = value.values() if isinstance(value, dict) else value
-    if not plain.issuperset(map(type, entries)):
-        entries = [_read(part, one) for one in entries]
-    return dict(zip(value, entries, strict=True)) if origin is dict else origin(entries)
+def _innermost(hint: Any) -> Any:
+    return _innermost(get_args(hint)[0]) if get_args(hint) else hint

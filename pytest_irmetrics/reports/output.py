@@ -6,7 +6,6 @@ import os
 import pkgutil
 import re
 from dataclasses import dataclass
-from difflib import get_close_matches
 from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +25,6 @@ if TYPE_CHECKING:
 FORMATS = sorted(found.name for found in pkgutil.iter_modules(formats.__path__))
 """The formats, each a module of that folder; none is imported before it is needed."""
 _PREFIX = re.compile(r"([A-Za-z]{2,}):(.*)", re.DOTALL)  # one letter is a drive
-_UNSET = re.compile(r"\$(?:\{(\w+)\}|([A-Za-z_]\w*))")
 _ACCEPTED = (
     f"Give a path that ends in {', '.join(f'.{one}' for one in FORMATS[:-1])} or .{FORMATS[-1]}, or say the format first: "
     f"{', '.join(f'{one}:PATH' for one in FORMATS)}."
@@ -49,76 +47,58 @@ class Target:
     """Whether it is the summary of a GitHub Actions step, to which every command appends."""
 
 
-def parse(
-    given: Iterable[str], folder: Path, *, option: str = "--ir-report=", standard_output: bool = False
-) -> list[Target]:
-    """Parse the values of ``--ir-report``, relative to a folder. Raises ReportPathError, whose message begins with `option`.
+def parse(given: Iterable[str], folder: Path, *, option: str = "--ir-report=") -> list[Target]:
+    """Parse the values of ``--ir-report``, relative to a folder; a path given twice is one report.
 
-    `~` and environment variables are expanded. A path given twice is one report. ``-`` is refused unless the caller
-    has a `standard_output` of its own, which pytest has not.
+    `~` and environment variables are expanded, as in pytest's own options. Raises ReportPathError, whose message begins
+    with `option`.
     """
-    targets: dict[str, Target] = {}
+    targets: dict[Target, None] = {}
     for text in given:
         try:
-            target = _parse_one(text, folder, standard_output=standard_output)
-            other = targets.setdefault(os.path.realpath(target.path), target)
-            _require(
-                other.format == target.format, "another report goes to the same file. Give each its own."
-            )
-        except ReportPathError as error:
+            targets[_parse_one(text, folder)] = None
+        except (ReportPathError, ImportError) as error:
             raise ReportPathError(f"{option}{escape_terminal(text)}: {error}") from None
-    return list(targets.values())
+    return list(targets)
 
 
-def _require(condition: object, message: str) -> None:
-    """Raise ReportPathError unless a condition holds."""
-    if not condition:
-        raise ReportPathError(message)
-
-
-def _parse_one(text: str, folder: Path, *, standard_output: bool) -> Target:
-    """Return the report that one value asks for. Raises ReportPathError."""
+def _parse_one(text: str, folder: Path) -> Target:
+    """Return the report that one value asks for. Raises ReportPathError, and ImportError saying what to install."""
     prefix = _PREFIX.fullmatch(text)
-    chosen, name = (prefix[1].lower(), prefix[2]) if prefix else (None, text)
-    near = get_close_matches(chosen or "", FORMATS, 1)
-    hint = f" Did you mean {near[0]}:?" if near else ""
-    _require(chosen in (None, *FORMATS), f"the format {prefix and prefix[1]} is unknown.{hint} {_ACCEPTED}")
+    form, name = (prefix[1].lower(), prefix[2]) if prefix else ("", text)
     expanded = os.path.expandvars(os.path.expanduser(name))  # noqa: PTH111 - a Path would drop a final slash
-    for found in _UNSET.finditer(expanded):
-        variable = found[1] or found[2]
-        _require(variable in os.environ, f"the environment variable {variable} is not set.")
-    empty = f"the path is empty. Was it to come from a variable that is not set here? {_ACCEPTED}"
-    _require(expanded.strip(), empty)
     path = folder / expanded
-    is_folder = expanded.endswith(("/", os.sep)) or os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises for a name that no file has
-    _require(not is_folder, f"this is a folder. {_ACCEPTED}")
-    if _is_step_summary(path):
-        _require(chosen in (None, "md"), f"the step's summary is Markdown, not {chosen}.")
-        return Target(path, "md", appends=True)
-    chosen = chosen or path.suffix.lower().removeprefix(".")
-    _require(chosen in FORMATS, f"the path does not say in which format. {_ACCEPTED}")
-    printed = text.rpartition(":")[2] == "-" and not standard_output
-    _require(not printed, f"pytest itself prints to standard output. {_ACCEPTED}")
-    try:
-        beginning = _module(chosen).BEGINNING.encode()
-    except ImportError as error:
-        raise ReportPathError(f"{error}.") from None
-    _refuse_to_replace(path, chosen, beginning)
-    return Target(path, chosen)
+    summary = os.environ.get(_SUMMARY)
+    appends = bool(summary) and os.path.realpath(path) == os.path.realpath(str(summary))
+    form = form or ("md" if appends else path.suffix.lower().removeprefix("."))
+    if not expanded.strip():
+        problem = "the path is empty. Was it to come from a variable that is not set here?"
+    elif prefix and form not in FORMATS:
+        problem = f"the format {form} is unknown."
+    # Path.is_dir raises for a name that no file has.
+    elif expanded.endswith(("/", os.sep)) or os.path.isdir(path):  # noqa: PTH112
+        problem = "this is a folder."
+    elif form not in FORMATS:
+        problem = "the path does not say in which format."
+    elif appends and form != "md":
+        problem = f"the step's summary is Markdown, not {form}."
+    elif not appends and _is_another_file(path, form):
+        problem = "a file is there that is no such report."
+    else:
+        return Target(path, form, appends)
+    raise ReportPathError(f"{problem} {_ACCEPTED}")
 
 
-def _refuse_to_replace(path: Path, form: str, beginning: bytes) -> None:
-    """Raise ReportPathError where a file is there that may be a test, a baseline or any other than a report."""
-    if not path.is_file():
-        return
+def _is_another_file(path: Path, form: str) -> bool:
+    """Whether a file is there that may be a test, a baseline or any other than a report. Raises ImportError where Jinja2 is missing."""
+    beginning = _module(form).BEGINNING.encode()
     try:
         with path.open("rb") as file:
             begins = file.read(200)
     except OSError:  # writing it will say what is wrong
-        return
+        return False
     other = path.suffix.lower() != f".{form}" or RUN_FORMAT.encode() in begins
-    if begins and other and not begins.startswith(beginning):
-        raise ReportPathError("a file is there that is no such report. Give the report a path of its own.")
+    return bool(begins) and other and not begins.startswith(beginning)
 
 
 def _module(form: str) -> Any:
@@ -126,16 +106,11 @@ def _module(form: str) -> Any:
     return import_module(f"{formats.__name__}.{form}")
 
 
-def _is_step_summary(path: Path) -> bool:
-    summary = os.environ.get(_SUMMARY)
-    return bool(summary) and os.path.realpath(path) == os.path.realpath(str(summary))
-
-
 def write(targets: Iterable[Target], session: SessionReport) -> tuple[list[str], list[str]]:
     """Write the reports; return the paths that were written, and a sentence on each that was not."""
     written, problems = [], []
     for target in targets:
-        shown = escape_terminal(_shown(target))
+        shown = f"${_SUMMARY}" if target.appends else escape_terminal(path_below(target.path))
         try:
             if target.appends:
                 _append(target.path, session)
@@ -147,12 +122,6 @@ def write(targets: Iterable[Target], session: SessionReport) -> tuple[list[str],
         else:
             written.append(shown)
     return written, problems
-
-
-def _shown(target: Target) -> str:
-    if target.appends:
-        return f"${_SUMMARY}"
-    return path_below(target.path)
 
 
 def rendered(form: str, session: SessionReport) -> str:

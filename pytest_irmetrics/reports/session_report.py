@@ -5,17 +5,16 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.base.numbers import LATENCY_DIGITS, TOLERANCE, score_text, signed_text
+from pytest_irmetrics.base.wording import listed, plural
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_irmetrics.reports.item_report import ItemReport, SinceReport, VerdictReport
+    from pytest_irmetrics.reports.item_report import ItemReport, ScoreRow, SinceReport, VerdictReport
 
-_UNREAD = (
-    "was read by no test: its test was skipped, not collected or taken out by a hook, does not use the fixture irmetrics, or "
-    "is gone; then delete it."
-)
+_NAMED = 20
+"""How many baselines that no test read are named."""
 
 _ENDINGS = {
     1: "The command failed all the same: tests failed that measure nothing here.",
@@ -92,20 +91,21 @@ class SessionReport:
         return [(item, gate) for item in self.items for gate in item.gates if gate.state == state]
 
     @property
-    def unused_baseline_notes(self) -> list[tuple[str, str]]:
-        """The path of each baseline that no test read, and what to say of it after that."""
-        return [(path, _UNREAD) for path in self.unused_baselines]
+    def unused_baselines_note(self) -> str:
+        """Name the stored baselines that no test read; empty where there is none."""
+        one = len(self.unused_baselines) == 1
+        lead = f"the {'baseline' if one else 'baselines'} {listed(self.unused_baselines, _NAMED)} {'was' if one else 'were'}"
+        why = "A test may be skipped, not collected or taken out by a hook, lack the fixture irmetrics, or be gone"
+        text = f"{lead} read by no test. {why}; then delete {'it' if one else 'them'}."
+        return text if self.unused_baselines else ""
 
     @property
     def passed_over_note(self) -> str:
         """Say that stored baselines were not compared with; empty where nothing is to be said."""
-        if not self.baselines_passed_over:
-            return ""
-        one = self.baselines_passed_over == 1
-        return (
-            f"{plural(self.baselines_passed_over, 'stored baseline')} {'was' if one else 'were'} not looked at, so no fall fails "
-            f"here. To compare with {'it' if one else 'them'}: --ir-baseline, or `ir_baseline = true` among the settings."
-        )
+        count = self.baselines_passed_over
+        were = plural(count, "stored baseline was", "stored baselines were")
+        cure = "To compare: --ir-baseline, or `ir_baseline = true` among the settings."
+        return f"{were} not looked at, so no fall fails here. {cure}" if count else ""
 
     def is_expected_failure(self, item: ItemReport) -> bool:
         """Whether the test is marked xfail and failed."""
@@ -142,12 +142,61 @@ class SessionReport:
 
     def ending(self) -> str:
         """Explain the exit status in a sentence; empty where the measured items explain it."""
-        status, items = self.exit_status, self.items
-        if status == 0 or (status == 1 and (self.unmeasured or any(map(self.fails, items)))):
+        status = self.exit_status
+        if status == 0 or (status == 1 and (self.unmeasured or any(map(self.fails, self.items)))):
             return ""
-        if status == 1 and not items:
-            return "Tests failed, and none that measures anything was run to its end."
         return _ENDINGS.get(status, f"The command ended with exit status {status}.")
+
+    def verdict(self, item: ItemReport) -> str:
+        """Return the verdict on a golden set, as every output has it: `FAILS, 1 undecided`."""
+        failed, outcome = item.outcome != "passed", self.outcomes.get(item.nodeid)
+        states = [gate.state for gate in item.gates]
+        text = "FAILS" if failed else "passes"
+        if item.outcome == "error":  # retrieving every query is a gate of its own, and it failed
+            failing = sum(query.error is not None for query in item.queries)
+            text += f", {failing:,} of {query_count(item)} not retrieved"
+        elif item.only_queries and not failed:
+            text = f"{'single queries pass, ' if 'passed' in states else ''}no mean judged"
+        elif not any(row.gate for row in item.rows) and not item.only_queries:
+            text += ", nothing gated"
+        for state in ("accepted", "undecided"):
+            text += f", {states.count(state)} {state}" if state in states else ""
+        if failed and outcome == "xfailed":
+            text += " as expected"
+        elif outcome == "failed" and not failed:
+            text += ", but the test fails"
+        return text if item.selftest is None else f"baseline {text}"
+
+
+def subject(item: ItemReport) -> str:
+    """Return what was measured: `40 queries, 10 results each, compared with the baseline`."""
+    depth = "" if item.depth is None else f", {plural(item.depth, 'result')} each"
+    return f"{query_count(item)}{depth}{f', compared with {item.against}' if item.against else ''}"
+
+
+def query_count(item: ItemReport) -> str:
+    """Return how many queries count, and how many do not: `27 queries (and 1 xfail)`."""
+    counted = plural(item.query_count, "query", "queries")
+    return f"{counted} (and {item.xfail_count:,} xfail)" if item.xfail_count else counted
+
+
+def gated_rows(item: ItemReport) -> list[ScoreRow]:
+    """Return the rows that are gated, that of the leading metric first; all rows where none is."""
+    rows = [row for row in item.rows if row.gate] or item.rows
+    return sorted(rows, key=lambda row: row.metric != item.leading_metric or row.tag is not None)
+
+
+def gated_score(row: ScoreRow) -> str:
+    """Return a metric with its mean, and with the difference from the baseline if there is one."""
+    moved = row.delta is not None and abs(row.delta) > TOLERANCE
+    delta = f" ({signed_text(row.delta, row.allowed)})" if moved else ""
+    return f"{row.name} {mean_text(row)}{delta}"
+
+
+def mean_text(row: ScoreRow) -> str:
+    """Return today's mean, with as many digits as tell it from the baseline's and from its limits."""
+    digits = LATENCY_DIGITS if row.metric.startswith("latency_") else 4
+    return score_text(row.now, row.baseline, *row.bounds, digits=digits)
 
 
 def _severity(item: ItemReport) -> tuple[bool, float]:
@@ -175,14 +224,14 @@ def titles(items: Sequence[ItemReport]) -> dict[str, str]:
         names = names if len({*names}) == len(names) else nodeids
         told = [f", {name}" for name in names]
         if len({nodeid.partition("[")[0] for nodeid in nodeids}) == 1:
-            told = [f" [{label}]" for label in labels(nodeids)]
+            told = [f" [{text}]" for text in parameters(nodeids)]
         found |= {nodeid: golden_set + more for nodeid, more in zip(nodeids, told, strict=True)}
         if len(nodeids) == 1:
             found[nodeids[0]] = golden_set
     return found
 
 
-def labels(nodeids: Sequence[str]) -> list[str]:
+def parameters(nodeids: Sequence[str]) -> list[str]:
     """Return the parameter ids of tests without the parts at their ends that all of them have, such as the golden set's."""
     parts = [nodeid.partition("[")[2].removesuffix("]").split("-") for nodeid in nodeids]
     for end in (0, -1):

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import posixpath
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.screen import Line, display_width, shorten
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.reports import texts
+from pytest_irmetrics.reports import document
 from pytest_irmetrics.reports.blocks import Level, Text
-from pytest_irmetrics.reports.session_report import titles
+from pytest_irmetrics.reports.session_report import gated_rows, gated_score, query_count, titles
 from pytest_irmetrics.reports.text import lines
 
 if TYPE_CHECKING:
@@ -20,14 +19,11 @@ if TYPE_CHECKING:
     from pytest_irmetrics.reports.item_report import ItemReport
     from pytest_irmetrics.reports.session_report import SessionReport
 
-_NARROWEST_NAME = 12
-"""How many cells a test's name keeps on the narrowest screen."""
+_NARROWEST_NAME = 16
+"""How many cells a test's name keeps where a score stands beside it."""
 
-_NAME_BESIDE_SCORES = {"; ": 16, ", ": 32}
-"""How many cells it keeps where a score could stand beside it, and where further ones could."""
-
-_SHORTEST_PATH = 6
-"""How many cells a golden set's path keeps beside the parameters of its test."""
+_STATES = ("refused", "accepted", "changed", "new", "unchanged")
+"""How a test may stand to another commit, in the order in which they are counted."""
 
 
 def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Iterator[Line]:
@@ -38,11 +34,20 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
     """
     names = titles(session.items)
     yield from lines(_since(session, names), screen, verbosity)
-    if verbosity < 0:
-        yield from _counts(session, screen)
+    if verbosity < 0 and (session.items or session.unmeasured):
+        yield _counts(session, screen)
+    inner = screen._replace(width=screen.width - 2)
     for item in session.items:
-        if verbosity >= 0 or _may_say_quietly(item):
-            yield from _item(session, item, names[item.nodeid], screen, verbosity)
+        failed = item.outcome != "passed"
+        expected = session.is_expected_failure(item)
+        printed = failed and session.failures_printed and not expected
+        blocks: list[Block] = [*(document.besides(item) if printed else document.whole(item))]
+        if verbosity < 0 or (failed and not printed):
+            blocks = [block for block in blocks if block.level is Level.QUIET]
+        if blocks or verbosity >= 0:
+            style = "red bold" if failed and not expected else "green bold"
+            yield Line(_one_line(session, item, names[item.nodeid], screen), style)
+        yield from (line.indented() for line in lines(blocks, inner, verbosity))
     if verbosity > 0:
         from pytest_irmetrics.reports.variants import variant_tables  # noqa: PLC0415 - only with -v
 
@@ -56,13 +61,8 @@ def _ending(session: SessionReport, verbosity: int) -> Iterator[Block]:
     if verbosity >= 0:
         yield from (Text(f"baseline {stored}") for stored in sorted(session.stored))
         yield from (Text(f"report {path}: written") for path in session.written)
-    unused = (f"the baseline {path} {why}" for path, why in session.unused_baseline_notes)
-    notes = (session.passed_over_note, *unused, *session.notes)
+    notes = (session.passed_over_note, session.unused_baselines_note, *session.notes)
     yield from (Text(f"note: {note}", "warn") for note in notes if note)
-
-
-_STATES = ("refused", "accepted", "changed", "new", "unchanged")
-"""How a test may stand to another commit, in the order in which they are counted."""
 
 
 def _since(session: SessionReport, names: Mapping[str, str]) -> Iterator[Block]:
@@ -85,85 +85,33 @@ def _since(session: SessionReport, names: Mapping[str, str]) -> Iterator[Block]:
         )
 
 
-def _failed(item: ItemReport) -> bool:
-    return item.outcome != "passed"
-
-
-def _message_printed(session: SessionReport, item: ItemReport) -> bool:
-    """Whether pytest printed the message of a golden set's failure."""
-    return _failed(item) and session.failures_printed and not session.is_expected_failure(item)
-
-
-def _counts(session: SessionReport, screen: Screen) -> Iterator[Line]:
+def _counts(session: SessionReport, screen: Screen) -> Line:
     """Sum all golden sets up in one line."""
-    items = session.items
-    if not items and not session.unmeasured:
-        return
     failed = session.unmeasured or any(map(session.fails, session.items))
-    doubtful = any(item.verdicts("undecided") for item in items)
-    style = "red" if failed else "yellow" if doubtful else "green"
-    yield Line(screen.cut(f"retrieval quality: {session.headline()}"), style)
-    tried = [degradation for item in items for degradation in item.selftest or ()]
-    if tried:
-        caught = sum(bool(degradation.caught_by) for degradation in tried)
-        yield Line(screen.cut(f"self-test: caught {caught} of {len(tried)}"))
-
-
-def _may_say_quietly(item: ItemReport) -> bool:
-    """Whether a golden set may have something to say under ``-q``."""
-    quiet = any(note.level == "quiet" for note in item.notes)
-    return quiet or bool(item.verdicts("undecided")) or item.since is not None or item.only_queries
-
-
-def _item(
-    session: SessionReport, item: ItemReport, name: str, screen: Screen, verbosity: int
-) -> Iterator[Line]:
-    """Report one golden set; below 0 only where it has something to say under ``-q`` too."""
-    from pytest_irmetrics.reports import document  # noqa: PLC0415 - with -q, few runs have more to say than their counts
-
-    blocks = [*document.golden_set(item, printed=_message_printed(session, item))]
-    if verbosity < 0:
-        blocks = [block for block in blocks if block.level is Level.QUIET]
-    if blocks or verbosity >= 0:
-        expected = session.is_expected_failure(item)
-        style = "red bold" if _failed(item) and not expected else "green bold"
-        yield Line(_one_line(session, item, name, screen), style)
-    inner = screen._replace(width=screen.width - 2)
-    yield from (line.indented() for line in lines(blocks, inner, verbosity))
+    style = "red" if failed else "yellow" if session.verdicts("undecided") else "green"
+    return Line(screen.cut(f"retrieval quality: {session.headline()}"), style)
 
 
 def _one_line(session: SessionReport, item: ItemReport, name: str, screen: Screen) -> str:
     """Return a golden set in one line: its name, shortened where that takes, verdict, size, and as many gated scores as fit."""
-    shown, separator = f"{texts.verdict(item, session)}{_size(item)}", "; "
-    own = display_width(screen.line(name))
-    for row in texts.gated_rows(item):
-        longer = f"{shown}{separator}{screen.line(texts.gated_score(row))}"
-        if min(own, _NAME_BESIDE_SCORES[separator]) + 2 + display_width(longer) > screen.width:
+    name = screen.line(name)
+    shown, least = f"{session.verdict(item)}{_size(item)}", min(display_width(name), _NARROWEST_NAME)
+    for place, row in enumerate(gated_rows(item)):
+        longer = f"{shown}{', ' if place else '; '}{screen.line(gated_score(row))}"
+        if least + 2 + display_width(longer) > screen.width:
             break  # a number is never cut: it would be another one
-        shown, separator = longer, ", "
-    return _name_and_verdict(name, shown, screen)
+        shown, least = longer, display_width(name)
+    room = max(screen.width - display_width(shown) - 2, _NARROWEST_NAME)
+    if display_width(name) > room:
+        golden_set, bracket, parameters = name.partition(" [")
+        name = f"{golden_set.rpartition('/')[2]}{bracket}{parameters}"
+    return screen.cut(f"{shorten(name, room, screen.dots, middle=True)}: {shown}")
 
 
 def _size(item: ItemReport) -> str:
-    """Return over how many queries it is, and how many of these are compared, or worse, where that is asked."""
-    size = texts.query_count(item)
+    """Return over how many queries it is, and how many of these are compared, where not all are."""
     if item.outcome == "error":  # which the verdict says
         return ""
-    if not item.only_queries:
-        return f", {size}{texts.compared_count(item)}"
-    metrics = {row.metric for row in texts.gated_rows(item)}
-    worse = sum(any((query.delta(metric) or 0.0) < 0 for metric in metrics) for query in item.queries)
-    return f", {worse:,} of {size} worse" if worse else f", {size}"
-
-
-def _name_and_verdict(name: str, verdict: str, screen: Screen) -> str:
-    """Return a test's name and verdict; of a name that is too long the file, cut in its middle."""
-    width = max(screen.width - display_width(verdict) - 2, _NARROWEST_NAME)
-    shown = screen.line(name)
-    if display_width(shown) > width:
-        golden_set, bracket, label = shown.partition(" [")
-        file, tail = posixpath.basename(golden_set), bracket + label
-        room = width - display_width(tail)
-        file, tail, room = (file, tail, room) if room >= _SHORTEST_PATH else (file + tail, "", width)
-        shown = shorten(file, room, screen.dots, middle=True) + tail
-    return screen.cut(f"{shown}: {verdict}")
+    row = next(iter(gated_rows(item)), None)
+    some = row is not None and bool(row.unpaired) and row.baseline is not None
+    return f", {query_count(item)}{f', {row.n:,} compared' if row is not None and some else ''}"

@@ -12,10 +12,8 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.reports.blocks import Block
-    from pytest_irmetrics.reports.query_details import RankedDocument
 
 _TONES = {"bad": "red bold", "warn": "yellow", "strong": "yellow bold", "": ""}
-_GAP = 2
 
 
 def lines(blocks: Iterable[Block], screen: Screen, verbosity: int, *, spaced: bool = False) -> Iterator[Line]:
@@ -47,19 +45,15 @@ def _block(block: Block, screen: Screen, *, ranked: bool) -> Iterator[Line]:
         case Query():
             yield from _query(block, screen, ranked=ranked or block.in_full)
         case Commands():
-            width = max((len(lead) for lead, _ in block.commands), default=0) + 1
-            for lead, command in block.commands:  # not wrapped, so that they can be copied
-                yield Line(screen.line(f"{f'{lead}:':<{width}} {command}"))
+            width = max((len(purpose) for purpose, _ in block.commands), default=0) + 1
+            for purpose, command in block.commands:  # not wrapped, so that they can be copied
+                yield Line(screen.line(f"{f'{purpose}:':<{width}} {command}"))
 
 
 def _table(block: Table, screen: Screen) -> Iterator[Line]:
     """Yield the lines of a table, of which the last one of each row has the row's style."""
     cells = [[screen.line(cell) for cell in row] for row in (block.head, *block.rows)]
-    kept = _columns(cells, block, screen.width)
-    shown = [[row[column] for column in kept] for row in cells]
-    align = "".join(block.align[column] for column in kept)
-    whole = [place for place, column in enumerate(kept) if column in block.whole]
-    rows = table(shown, align, screen.width, screen.dots, whole=whole)
+    rows = table(cells, block.align, screen.width, screen.dots, whole=block.whole)
     for place, parts in enumerate(rows, -1):
         style = "bold" if place < 0 else "red" if place in block.bad else ""
         # Of a row broken in several lines the last one, with the verdict, has the style.
@@ -67,19 +61,8 @@ def _table(block: Table, screen: Screen) -> Iterator[Line]:
         yield Line(parts[-1], style)
 
 
-def _columns(cells: Sequence[Sequence[str]], block: Table, width: int) -> list[int]:
-    """Choose the columns that fit; names that take more than a third of the width are cut before a number goes."""
-    widths = [max(map(display_width, column)) for column in zip(*cells, strict=True)]
-    widths[0] = min(widths[0], width // 3)
-    kept = [column for column, wide in enumerate(widths) if wide]
-    for left_out in block.optional:
-        if sum(widths[column] + _GAP for column in kept) - _GAP <= width:
-            break
-        kept = [column for column in kept if column not in left_out]
-    return kept
-
-
 def _query(block: Query, screen: Screen, *, ranked: bool) -> Iterator[Line]:
+    """Yield the lines of a query; ``ranked``: with its ranking, one result a line, and what is missing, else with what moved."""
     status = f" [{block.status}]" if block.status else ""
     asks = f": {block.asks}" if block.asks else ""
     yield Line(screen.cut(f"{block.where}: {block.query_id}{status}{asks}"), "bold")
@@ -87,12 +70,25 @@ def _query(block: Query, screen: Screen, *, ranked: bool) -> Iterator[Line]:
         yield from map(Line, screen.wrapped("; ".join(block.facts), "  "))
     for fault in block.faults:
         yield from map(Line, screen.wrapped(fault, "  ", "    "))
-    if ranked and (block.ranks or block.missing):
-        yield from map(Line, _ranking(block, screen))
-    for parts in block.moved:
-        yield from map(Line, _fitting(parts, screen))
-    if ranked:
-        yield Line("")
+    if not ranked or not (block.ranks or block.missing):
+        for parts in block.moved:
+            yield from map(Line, _fitting(parts, screen))
+        return
+    now = [(str(rank), document) for rank, _, document in block.ranks if document is not None]
+    ranking = Table.of(
+        [*now, *(("-", document) for document in block.missing)],
+        [
+            ("rank", ">", lambda one: one[0]),
+            ("was", ">", lambda one: one[1].was_text if block.compared else ""),
+            ("grade", ">", lambda one: one[1].judgment.removeprefix("grade ")),
+            ("document", "<", lambda one: one[1].doc_id),
+            ("title", "<", lambda one: one[1].title),
+        ],
+        whole=(3,),
+    )
+    inner = screen._replace(width=screen.width - 2)
+    yield from (Line(line.text).indented() for line in _table(ranking, inner))
+    yield Line("")
 
 
 def _fitting(parts: Sequence[str], screen: Screen) -> list[str]:
@@ -103,40 +99,4 @@ def _fitting(parts: Sequence[str], screen: Screen) -> list[str]:
         text = f"  {'; '.join(parts[:shown])}{f'; and {left:,} more' if left else ''}"
         if display_width(text) <= screen.width:
             return [text]
-    more = f"; and {len(parts) - 1:,} more" if len(parts) > 1 else ""
-    return screen.wrapped(parts[0] + more, "  ", "    ")
-
-
-def _ranking(block: Query, screen: Screen) -> Iterator[str]:
-    """Yield a query's ranking, one result a line, with the titles of those documents that have one; then what is missing."""
-    now = [(str(rank), document) for rank, _, document in block.ranks if document is not None]
-    shown = [*now, *(("-", document) for document in block.missing)]
-    if not shown:
-        yield "  nothing was returned"
-        return
-    rows = [
-        [
-            "rank",
-            "was" if block.compared else "",
-            "grade",
-            "document",
-            "title" if any(one.title for _, one in shown) else "",
-        ]
-    ]
-    rows += [[rank, *_cells(document, block, screen)] for rank, document in shown]
-    for lines_of_row in table(rows, ">>><<", screen.width - 2, screen.dots):
-        yield from (f"  {line}" for line in lines_of_row)
-
-
-def _cells(document: RankedDocument, block: Query, screen: Screen) -> list[str]:
-    was = (
-        ""
-        if not block.compared
-        else "new"
-        if document.new
-        else "-"
-        if document.was is None
-        else str(document.was)
-    )
-    grade = document.judgment.removeprefix("grade ")
-    return [was, grade, screen.line(document.doc_id), screen.line(document.title)]
+    return screen.wrapped(text.strip(), "  ", "    ")

@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.reports.blocks import Level, Table, Text
-from pytest_irmetrics.reports.session_report import labels
+from pytest_irmetrics.reports.session_report import parameters
 
 if TYPE_CHECKING:
     from collections.abc import Iterable
@@ -28,6 +28,6 @@ def variant_tables(items: Iterable[ItemReport]) -> list[Block]:
             names = dict.fromkeys(name for own in means for name in own)
             rows = [[name, *(score_text(own.get(name)) for own in means)] for name in names]
             blocks.append(Text(f"{golden_set}, {test}, side by side", level=Level.VERBOSE))
-            head = ["metric", *labels([item.nodeid for item in group])]
+            head = ["metric", *parameters([item.nodeid for item in group])]
             blocks.append(Table(head, rows, "<" + ">" * len(group), level=Level.VERBOSE))
     return blocks

@@ -36,13 +36,10 @@ REFUSED = {
     "md:": "the path is empty",
     "md: ": "the path is empty",
     "markdown:report.md": f"the format markdown is unknown. {ACCEPTED}",
-    "htm:report": "the format htm is unknown. Did you mean html:?",
-    "md:$NOWHERE": "the environment variable NOWHERE is not set",
-    "${NOWHERE}/report.html": "the environment variable NOWHERE is not set",
+    "htm:report": "the format htm is unknown.",
     "golden": "this is a folder",
     "html:golden": "this is a folder",
     "new/": "this is a folder",
-    "md:-": "pytest itself prints to standard output",
     "-": "the path does not say in which format",
     "json:$GITHUB_STEP_SUMMARY": "the step's summary is Markdown, not json",
     "bad\x1b.pdf": r"--ir-report=bad\x1b.pdf: the path does not say",
@@ -111,11 +108,6 @@ def test_no_report_takes_the_place_of_a_test_a_golden_set_or_a_baseline(stored, 
     assert (path.read_bytes() == before) == (not KEPT[given] or given == "md:again")
 
 
-def test_two_formats_do_not_go_to_one_file(project):
-    result = project.run("--ir-report=md:x", "--ir-report=json:./x")
-    assert "another report goes to the same file" in result.stderr.str()
-
-
 def test_a_report_that_could_not_be_written_fails_the_run(project):
     project.write("file", "")
     result = project.run("--ir-report=file/report.md", "--ir-report=report.json")
@@ -173,7 +165,7 @@ def test_a_report_says_how_the_whole_test_ended(project, body):
     if outcomes is not None:
         assert found["headline"] == headline
         assert [(test["outcome"], test["test_outcome"]) for test in found["tests"]] == outcomes
-    assert [test["text"] for test in found["unmeasured"]] == ([unmeasured] if unmeasured else [])
+    assert [*found["unmeasured"].values()] == ([unmeasured] if unmeasured else [])
     markdown = (project.path / "report.md").read_text(encoding="utf-8")
     assert markdown.startswith(f"## Retrieval quality: {found['headline']}\n")
     assert ("but the test fails" in markdown) == ("; 1 / 0" in body)
@@ -220,10 +212,6 @@ def test_a_report_is_a_stored_run_and_written_again_it_says_the_same(worse, monk
 
 DAMAGES = {
     '"version": 1,': ('"version": 2,', "was written in a version of the format"),
-    '"exit_status": 1,': ('"exit_status": "1",', "is damaged: 'exit_status' cannot be '1'"),
-    '"unused_baselines": [],': ('"unused_baselines": {"x.json": "lost"},', "is damaged: 'unused_baselines'"),
-    '"gone_since": [],': ('"gone_since": [1],', "is damaged: 'gone_since' cannot be [1]"),
-    '"unmeasured": [],': ('"unmeasured": [{"nodeid": 1, "text": "x"}],', "is damaged"),
     '"headline": "': ('"tests": 3, "headline": "', "is damaged, or was cut short|is not JSON|is damaged"),
     '"depth": 10,': ('"depth": "ten",', "is damaged: "),
     '"golden_set": "golden': ('"more": 1, "golden_set": "golden', "is damaged: "),

@@ -9,12 +9,12 @@ from datetime import datetime
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import score_text, signed_text
-from pytest_irmetrics.reports import document, plots, texts
+from pytest_irmetrics.reports import document, plots
 from pytest_irmetrics.reports.blocks import Commands, Level, Query, Text
 from pytest_irmetrics.reports.html_page import Trusted, content_policy, read_resource, templates
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 from pytest_irmetrics.reports.query_details import query_option
-from pytest_irmetrics.reports.session_report import counted_as, titles
+from pytest_irmetrics.reports.session_report import counted_as, gated_rows, gated_score, subject, titles
 from pytest_irmetrics.reports.variants import variant_tables
 
 if TYPE_CHECKING:
@@ -45,10 +45,10 @@ def render(session: SessionReport) -> str:
         {
             "item": item,
             "title": names[item.nodeid],
-            "verdict": texts.verdict(item, session),
+            "verdict": session.verdict(item),
             "failing": session.fails(item),
             "opened": len(items) == 1 or (session.fails(item) and place < _OPEN_SECTIONS),
-            "subject": texts.subject(item),
+            "subject": subject(item),
             "anchors": {
                 one.report.query_id: one.anchor for one in queries if one.item is item and one.anchor
             },
@@ -106,9 +106,9 @@ def _blocks(item: ItemReport, said_above: Collection[str]) -> Iterator[Block]:
 def _lead(item: ItemReport, session: SessionReport) -> list[str]:
     """Return the sentences at the top, on the golden set that fails first, or on the only one."""
     if not session.fails(item):
-        means = ", ".join(texts.gated_score(row) for row in texts.gated_rows(item)[:3])
+        means = ", ".join(gated_score(row) for row in gated_rows(item)[:3])
         return [means] if means and len(session.items) == 1 else []
-    text = next((gate.text for gate in item.verdicts("failed")), f"It {texts.verdict(item, session)}.")
+    text = next((gate.text for gate in item.verdicts("failed")), f"It {session.verdict(item)}.")
     return [text, *item.kind_sentences]
 
 

@@ -1,15 +1,14 @@
 """The JSON report, for programs: everything that was measured and judged, and each test's run.
 
-The file is a JSON object with `format`, `version`, `exit_status`, `headline`, `unused_baselines`,
-`unmeasured`, `run_info` (when, how long, on what), `gone_since` and `tests`, and has one query a line. A test's `run` is what `Run.dumps` writes, so that the report can be
-used as a stored run.
+The file is a JSON object with `format`, `version`, `exit_status`, `headline`, `unused_baselines`, `unmeasured` (test → message),
+`run_info` (when, how long, on what), `gone_since` and `tests`, and has one query a line. A test's `run` is what `Run.dumps`
+writes, so that the report can be used as a stored run.
 """
 
 from __future__ import annotations
 
 import json
-import math
-from dataclasses import dataclass, field
+from dataclasses import is_dataclass
 from typing import TYPE_CHECKING, Any
 
 from pytest_irmetrics.base import strict_json
@@ -20,97 +19,57 @@ from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.run_json import REPORT_FORMAT as FORMAT
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Iterable
 
 BEGINNING = f'{{\n"format": "{FORMAT}"'
 
 VERSION = 1
 
-LEFT_OUT = ("baseline_text", "baseline_digest")
-"""The fields of an ItemReport that are for the controller alone."""
-
-_ENTRY_A_LINE = ("rows", "slices", "gates", "queries")
+LEFT_OUT = ("baseline_text", "baseline_digest", "run")
+"""The fields of an ItemReport that are for the controller alone, or stand in the file in another way."""
 
 
 class ReportError(IRMetricsError, ValueError):
     """A JSON report that cannot be read; the message says why and what to do."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Header:
-    """What stands before the tests."""
-
-    format: str
-    version: int
-    exit_status: int
-    headline: str
-    unused_baselines: list[str]
-    unmeasured: list[dict[str, str]]
-    run_info: RunInfo | None = None
-    """Left out where nothing is known of the run."""
-    gone_since: list[str] = field(default_factory=list)
-
-
 def render(session: SessionReport) -> str:
     """Return the report as JSON text, all ASCII but for what the runs hold. Equal sessions give equal text."""
-    return "".join(_lines(session))
+    header = {
+        "format": FORMAT,
+        "version": VERSION,
+        "exit_status": session.exit_status,
+        "headline": session.headline(),
+        "unused_baselines": list(session.unused_baselines),
+        "unmeasured": dict(session.unmeasured),
+        "run_info": session.info,
+        "gone_since": list(session.gone_since),
+    }
+    items = sorted(session.items, key=lambda item: item.nodeid)
+    tests = ",\n".join(_test(item, session.outcomes.get(item.nodeid)) for item in items)
+    fields = [f"{_encode(key)}: {_encode(value)}" for key, value in header.items() if value is not None]
+    return _object([*fields, f'"tests": [\n{tests}\n]']) + "\n"
 
 
-def _lines(session: SessionReport) -> Iterator[str]:
-    header = _Header(
-        FORMAT,
-        VERSION,
-        session.exit_status,
-        session.headline(),
-        list(session.unused_baselines),
-        [{"nodeid": nodeid, "text": text} for nodeid, text in session.unmeasured.items()],
-        session.info,
-        list(session.gone_since),
-    )
-    yield "{\n"
-    for key, value in as_json(header).items():
-        if value is not None:
-            yield f"{_encode(key)}: {_encode(value)},\n"
-    yield '"tests": ['
-    separator = "\n"
-    for item in sorted(session.items, key=lambda item: item.nodeid):
-        yield separator
-        yield from _test(item, session.outcomes.get(item.nodeid))
-        separator = ",\n"
-    yield "\n]\n}\n"
+def _test(item: ItemReport, outcome: str | None) -> str:
+    data = {**as_json(item), "test_outcome": outcome}
+    fields = [f"{_encode(key)}: {_encode(value)}" for key, value in data.items() if key not in LEFT_OUT]
+    return _object([*fields, f'"run": {"null" if item.run is None else item.run.strip()}'])
 
 
-def _test(item: ItemReport, outcome: str | None) -> Iterator[str]:
-    data = as_json(item)
-    run = data.pop("run")
-    for key in LEFT_OUT:
-        del data[key]
-    yield "{\n"
-    for key, value in data.items():
-        if key in _ENTRY_A_LINE:
-            entries = ",\n".join(map(_encode, value))
-            yield f'"{key}": [\n{entries}\n],\n' if entries else f'"{key}": [],\n'
-        else:
-            yield f'"{key}": {_encode(value)},\n'
-        if key == "outcome":
-            yield f'"test_outcome": {_encode(outcome)},\n'
-    yield f'"run": {run.strip() if run is not None else "null"}\n}}'
+def _object(fields: Iterable[str]) -> str:
+    return "{\n" + ",\n".join(fields) + "\n}"
 
 
 def _encode(value: object) -> str:
+    """Return a value as JSON, each of the parts of a report on a line of its own; what is not finite as null."""
+    if isinstance(value, list) and value and is_dataclass(value[0]):
+        return "[\n" + ",\n".join(map(_encode, value)) + "\n]"
     try:
         return json.dumps(value, default=as_json, allow_nan=False)
     except ValueError:  # a user's own metric may return what JSON has no number for
-        return json.dumps(_finite(json.loads(json.dumps(value, default=as_json))))
-
-
-def _finite(value: Any) -> Any:
-    """Return a JSON value with None in place of NaN and infinities."""
-    if isinstance(value, dict):
-        return {key: _finite(entry) for key, entry in value.items()}
-    if isinstance(value, list):
-        return [_finite(entry) for entry in value]
-    return None if isinstance(value, float) and not math.isfinite(value) else value
+        text = json.dumps(value, default=as_json)
+        return json.dumps(json.loads(text, parse_constant=lambda name: None))  # noqa: ARG005 - json gives it
 
 
 def loads(text: str) -> SessionReport:
@@ -129,31 +88,24 @@ def loads(text: str) -> SessionReport:
         )
     try:
         return _session(document)
-    except (KeyError, TypeError, ValueError) as error:
+    except (KeyError, TypeError, ValueError, RunError) as error:
         raise ReportError(f"is damaged: {str(error).rstrip('.')}. Write the report anew.") from None
 
 
 def _session(document: dict[str, Any]) -> SessionReport:
-    """Read the header and the tests. Raises KeyError, TypeError or ValueError for what no report has."""
-    header = read_dataclass(_Header, {key: value for key, value in document.items() if key != "tests"})
+    """Read the header and the tests. Raises KeyError, TypeError, ValueError or RunError for what no report has."""
     tests = [dict(test) for test in document["tests"]]
     outcomes = {test["nodeid"]: test.pop("test_outcome") for test in tests}
+    for test in tests:
+        # An object in the file, and text in an ItemReport.
+        test["run"] = None if test["run"] is None else Run.loads(json.dumps(test["run"])).dumps()
+    info = document.get("run_info")
     return SessionReport(
-        [_item(test) for test in tests],
-        header.exit_status,
-        {nodeid: str(outcome) for nodeid, outcome in outcomes.items() if outcome is not None},
-        {test["nodeid"]: test["text"] for test in header.unmeasured},
-        header.unused_baselines,
-        header.run_info,
-        header.gone_since,
+        items=[read_dataclass(ItemReport, test) for test in tests],
+        exit_status=document["exit_status"],
+        outcomes={nodeid: outcome for nodeid, outcome in outcomes.items() if outcome is not None},
+        unmeasured=document["unmeasured"],
+        unused_baselines=document["unused_baselines"],
+        info=None if info is None else read_dataclass(RunInfo, info),
+        gone_since=document.get("gone_since", ()),
     )
-
-
-def _item(test: dict[str, Any]) -> ItemReport:
-    """Read the report of one test, whose run is an object in the file and text in an ItemReport."""
-    if test["run"] is not None:
-        try:
-            test["run"] = Run.loads(json.dumps(test["run"])).dumps()
-        except RunError as error:
-            raise ValueError(f"its {error}") from None
-    return read_dataclass(ItemReport, test)

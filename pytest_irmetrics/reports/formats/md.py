@@ -5,21 +5,20 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import code_markdown, escape_markdown
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.reports import document, texts
+from pytest_irmetrics.reports import document
 from pytest_irmetrics.reports.blocks import Commands, Level, Query, Table, Text
-from pytest_irmetrics.reports.session_report import counted_as, titles
+from pytest_irmetrics.reports.session_report import counted_as, subject, titles
 from pytest_irmetrics.reports.variants import variant_tables
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
+    from collections.abc import Iterable, Iterator, Sequence
 
     from pytest_irmetrics.reports.blocks import Block
     from pytest_irmetrics.reports.item_report import ItemReport
-    from pytest_irmetrics.reports.query_details import RankedDocument
     from pytest_irmetrics.reports.session_report import SessionReport
 
 BEGINNING = "## Retrieval quality: "
@@ -30,41 +29,23 @@ COMMENT_LIMIT = 65_000
 STEP_SUMMARY_LIMIT = 1024 * 1024
 """The bytes that GitHub takes as one step's summary; of a longer one it shows nothing."""
 
-_RANKS = 10
-"""The cut-off down to which every rank of a ranking is shown; below it only relevant and forbidden documents are."""
-
-_DEEPER_RANKS = 10
-"""How many relevant and forbidden documents below that cut-off are shown."""
-
 _MOST = 20
-"""How many lines of a message, and how many unused baselines, are shown."""
+"""How many lines of a message are shown."""
 
 _ROWS = 100
 """How many golden sets the table of all of them has."""
 
-_LONGEST_TITLE = 60
-"""Characters of a document's title."""
+_PARTS = 5
+"""How many documents a sentence on a query names."""
 
 _LONGEST_COMMAND = 1000
 """Characters of a command."""
 
+_QUERIES = (5, 1, 0)
+"""How many queries are shown at most for each golden set that fails: the first number with which the report fits.
 
-class _Scope(NamedTuple):
-    """How much is reported of each golden set."""
-
-    level: Level
-    queries: int
-    """How many queries are shown at most for each that fails."""
-    passing: bool = False
-    """Whether there is a section for each that passes; else it has its row in the table of all."""
-
-
-_SCOPES = (
-    _Scope(Level.VERBOSE, queries=5, passing=True),
-    _Scope(Level.NORMAL, queries=1),
-    _Scope(Level.NORMAL, queries=0),
-)
-"""The first that fits the limit is used; of the last as many parts as fit."""
+With fewer than the first, what a terminal shows with `-v` alone is left out, and so are the golden sets that pass.
+"""
 
 
 def render(session: SessionReport, *, limit: int = COMMENT_LIMIT) -> str:
@@ -72,76 +53,71 @@ def render(session: SessionReport, *, limit: int = COMMENT_LIMIT) -> str:
 
     It says what it leaves out.
     """
-    for scope in _SCOPES:
-        parts = ["\n".join(part) + "\n" for part in _parts(session, scope) if part]
+    for queries in _QUERIES:
+        parts = ["\n".join(part) + "\n" for part in _parts(session, queries) if part]
         ends = [*accumulate(len(part.encode()) for part in parts)]
         if ends[-1] <= limit:
             return "".join(parts)
     shown = bisect(ends, limit - 100)  # which the sentence on the others takes
-    return "".join([*parts[:shown], f"\n{_left_out(len(parts) - shown, 'section')}\n"]) if shown else ""
+    return "".join([*parts[:shown], *_more(len(parts) - shown, "section"), "\n"]) if shown else ""
 
 
-def _parts(session: SessionReport, scope: _Scope) -> Iterator[list[str]]:
+def _parts(session: SessionReport, queries: int) -> Iterator[list[str]]:
     """Yield the sections of the report, each as its lines, those first that are left out last."""
     items = session.failures_first
     unit, names = counted_as(items), titles(items)
     failing = [item for item in items if session.fails(item)]
     passing = items[len(failing) :]
+    in_full = queries == _QUERIES[0]
     yield [f"{BEGINNING}{session.headline()}"]
-    accepted = (f"ACCEPTED: {gate.text} ({item.nodeid})" for item, gate in session.verdicts("accepted"))
-    for text in (*accepted, session.ending()):
-        yield ["", f"**{_words(text)}**"] if text else []
-    if len(items) > 1 or not scope.passing:
+    for item, gate in session.verdicts("accepted"):
+        yield ["", f"**{_words(f'ACCEPTED: {gate.text} ({item.nodeid})')}**"]
+    if session.ending():
+        yield ["", f"**{session.ending()}**"]
+    if len(items) > 1 or not in_full:
         table = document.overview(items[:_ROWS], names, session)
-        yield [*_blocks([table], scope), *_more(len(items) - _ROWS, unit)]
-    unused = session.unused_baseline_notes
-    for path, told in unused[:_MOST]:
-        yield ["", f"The baseline {_code(path)} {told}"]
-    yield [*_more(len(unused) - _MOST, "unused baseline")]
+        yield [*_blocks([table], queries), *_more(len(items) - _ROWS, unit)]
+    if note := session.unused_baselines_note:
+        yield ["", _words(f"Note: {note}", 10_000)]
     for nodeid, message in session.unmeasured.items():
-        yield ["", f"{_code(nodeid)} failed before anything was measured:", *_message(message)]
-    yield [*_blocks(variant_tables(items), scope)] if scope.passing else []
+        lines = [line for line in message.splitlines() if line.strip()]
+        shown = (f"- {_words(line)}" for line in lines[:_MOST])
+        lead = f"{_code(nodeid)} failed before anything was measured:"
+        yield ["", lead, "", *shown, *_more(len(lines) - _MOST, "line")]
+    yield [*_blocks(variant_tables(items), queries)] if in_full else []
     for item in failing:
-        yield [*_golden_set(item, names[item.nodeid], session, scope)]
-    if scope.passing and passing:
-        lines = (line for item in passing for line in _golden_set(item, names[item.nodeid], session, scope))
+        yield [*_golden_set(item, names[item.nodeid], session, queries)]
+    if in_full and passing:
+        lines = [line for item in passing for line in _golden_set(item, names[item.nodeid], session, queries)]
         folded = f"<details><summary>{plural(len(passing), f'other {unit}')}</summary>"
-        yield ["", folded, *lines, "", "</details>"] if failing else [*lines]
+        yield ["", folded, *lines, "", "</details>"] if failing else lines
 
 
-def _message(text: str) -> Iterator[str]:
-    """Yield a failure's message as a list."""
-    lines = [line for line in text.splitlines() if line.strip()]
-    yield ""
-    yield from (f"- {_words(line)}" for line in lines[:_MOST])
-    yield from _more(len(lines) - _MOST, "line")
+def _golden_set(item: ItemReport, name: str, session: SessionReport, queries: int) -> Iterator[str]:
+    yield from ("", f"### {_code(name)}: {_words(session.verdict(item))}")
+    yield from ("", f"{_code(item.nodeid)}: {_words(subject(item))}.")
+    yield from _blocks(document.whole(item), queries)
 
 
-def _golden_set(item: ItemReport, name: str, session: SessionReport, scope: _Scope) -> Iterator[str]:
-    yield from ("", f"### {_code(name)}: {_words(texts.verdict(item, session))}")
-    yield from ("", f"{_code(item.nodeid)}: {_words(texts.subject(item))}.")
-    yield from _blocks(list(document.whole(item)), scope)
-
-
-def _blocks(blocks: Sequence[Block], scope: _Scope) -> Iterator[str]:
+def _blocks(blocks: Iterable[Block], queries: int) -> Iterator[str]:
     """Write blocks: sentences as paragraphs or entries of a list, queries in a section that is closed at first."""
-    queries = [block for block in blocks if isinstance(block, Query)]
-    shown = [block for block in queries if block.is_shown_at(Level.VERBOSE)][: scope.queries]
-    last: object = None
+    level = Level.VERBOSE if queries == _QUERIES[0] else Level.NORMAL
+    last, left_out = "", 0
     for block in blocks:
-        if not (block in shown if isinstance(block, Query) else block.is_shown_at(scope.level)):
+        if not block.is_shown_at(Level.VERBOSE if isinstance(block, Query) else level) or block == Text(""):
             continue
-        if block == Text(""):
-            continue
-        kind = "list" if isinstance(block, Text) and (block.tone or block.indent) else type(block)
-        if kind is Query and last is not Query:
-            yield from ("", "<details><summary>Queries</summary>")
+        kind = "list" if isinstance(block, Text) and (block.tone or block.indent) else type(block).__name__
+        if kind == "Query":
+            queries -= 1
+            left_out += queries < 0
+            if queries < 0:
+                continue
+        if "Query" in (kind, last) and kind != last:
+            yield from _more(left_out, "query", "queries")
+            yield from ("", "<details><summary>Queries</summary>" if kind == "Query" else "</details>")
         if kind != "list" or last != "list":
             yield ""
         yield from _block(block)
-        if shown and block is shown[-1]:
-            yield from _more(len(queries) - len(shown), "query", "queries")
-            yield from ("", "</details>")
         last = kind
 
 
@@ -159,57 +135,20 @@ def _block(block: Block) -> Iterator[str]:
                 last = [f"**{cells.pop()}**"] if place in block.bad and cells[-1] else []
                 yield _row([_code(row[0], 80) if first else "", *cells, *last])
         case Query():
-            yield from _query(block)
+            yield f"**{_code(block.query_id)}**{f': {_words(block.asks)}' if block.asks else ''}"
+            facts = [_code(block.where), *map(_words, block.facts), _words(block.status)]
+            yield from ("", ", ".join(filter(None, facts)), "")
+            moved = (listed(parts, _PARTS, between="; ") for parts in block.moved)
+            yield from (f"- {_words(text)}" for text in (*block.faults, *moved))
         case Commands():
             # One that is too long to be shown whole is left out.
-            shown = ((lead, command) for lead, command in block.commands if len(command) <= _LONGEST_COMMAND)
-            yield from (f"- {lead}: {code_markdown(command)}" for lead, command in shown)
+            shown = ((purpose, text) for purpose, text in block.commands if len(text) <= _LONGEST_COMMAND)
+            yield from (f"- {purpose}: {code_markdown(command)}" for purpose, command in shown)
 
 
 def _cell(text: str) -> str:
     """Return a cell of a table, where a number is no entry of a list."""
     return text.rstrip().replace("*", r"\*") if re.fullmatch(r"[\d.,+−-]*[ *]?", text) else _words(text, 200)
-
-
-def _query(query: Query) -> Iterator[str]:
-    """Show one query: its scores, and its rankings before and now, or else what is said of it."""
-    yield f"**{_code(query.query_id)}**{f': {_words(query.asks)}' if query.asks else ''}"
-    facts = [_code(query.where), *map(_words, query.facts), _words(query.status)]
-    yield from ("", ", ".join(filter(None, facts)))
-    for fault in query.faults:
-        yield from ("", _words(fault))
-    if query.ranks or query.missing:
-        yield ""
-        yield from _ranking(query)
-    if query.missing:
-        named = [f"{_code(document.doc_id, 80)} ({document.judgment})" for document in query.missing]
-        yield from ("", f"Not returned: {listed(named, 5)}.")
-
-
-def _ranking(query: Query) -> Iterator[str]:
-    if not query.ranks:
-        yield "Nothing was returned."
-        return
-    yield "| rank | baseline | now |" if query.compared else "| rank | now |"
-    yield "| --: | :-- | :-- |" if query.compared else "| --: | :-- |"
-    deeper = [
-        row for row in query.ranks[_RANKS:] if any(one is not None and one.stands_out for one in row[1:])
-    ][:_DEEPER_RANKS]
-    for rank, before, now in [*query.ranks[:_RANKS], *deeper]:
-        yield _row([str(rank), *([_document_cell(before)] if query.compared else []), _document_cell(now)])
-    yield from _more(len(query.ranks[_RANKS:]) - len(deeper), "rank")
-
-
-def _document_cell(document: RankedDocument | None) -> str:
-    if document is None:
-        return ""
-    judgment = "" if document.kind == "unjudged" else document.judgment
-    facts = [f"**{judgment}**" if document.stands_out else judgment, document.move]
-    remark = ", ".join(filter(None, facts))
-    named = _code(document.doc_id, 80) + (
-        f" {_words(document.title, _LONGEST_TITLE)}" if document.title else ""
-    )
-    return f"{named}{f' ({remark})' if remark else ''}"
 
 
 def _row(cells: Sequence[str]) -> str:
@@ -219,12 +158,8 @@ def _row(cells: Sequence[str]) -> str:
 def _more(count: int, one: str, many: str | None = None) -> Iterator[str]:
     """Yield how many more there are than the report shows, if any."""
     if count > 0:
-        yield from ("", _left_out(count, one, many))
-
-
-def _left_out(count: int, one: str, many: str | None = None) -> str:
-    """Say how many more there are than the report shows."""
-    return f"*{plural(count, one, many)} more {'is' if count == 1 else 'are'} left out here, for brevity.*"
+        verb = "is" if count == 1 else "are"
+        yield from ("", f"*{plural(count, one, many)} more {verb} left out here, for brevity.*")
 
 
 def _code(text: str, width: int = 200) -> str:
