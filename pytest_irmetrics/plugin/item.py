@@ -213,9 +213,12 @@ class GatedItem:
         """Return a command line that runs this test item alone, from where pytest was called."""
         names, bracket, ids = name_in_file(self.node).partition("[")
         test = f"{self.settings.shown(self.node.path)}::{names.replace('.', '::')}{bracket}{ids}"
-        repeat = self.node.config.getoption("ir_repeat")
-        # A baseline of fewer repeats would estimate run noise less well.
-        given = [] if repeat is None else [f"--ir-repeat={repeat}"]
+        option = self.node.config.getoption
+        # What sets how a test is asked and judged: a baseline of other settings would be another one.
+        given = [] if option("ir_repeat") is None else [f"--ir-repeat={option('ir_repeat')}"]
+        given += ["-c", str(option("inifilename"))] if option("inifilename", None) else []
+        overrides = [one for one in option("override_ini", None) or () if one.startswith("ir_")]
+        given += (word for override in overrides for word in ("-o", override))
         return shlex.join(["pytest", test, *options, *given])
 
     def label_command(self, metric: Metric | None, other: str) -> str | None:
