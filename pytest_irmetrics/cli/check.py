@@ -14,11 +14,12 @@ examples:
 
 from __future__ import annotations
 
+import json
 import sys
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.cli import inputs, shared
+from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.golden import GoldenSetError
 from pytest_irmetrics.golden.lint import lint
@@ -42,7 +43,7 @@ def run(options: argparse.Namespace) -> int:
     status = shared.OK
     for file in options.files:
         try:
-            golden = inputs.load_golden(file, options.metric)
+            golden = shared.load_golden(file, options.metric)
         except GoldenSetError as error:
             status = shared.FAILED
             for problem in error.problems:
@@ -54,11 +55,12 @@ def run(options: argparse.Namespace) -> int:
                 for note in lint(golden):
                     shared.print_escaped(note)
     if options.json and status == shared.OK:
-        shared.print_json_list(
-            query_as_dict(query) | {"file": file, "line": query.line}
+        records = [
+            json.dumps(query_as_dict(query) | {"file": file, "line": query.line})
             for file, golden in valid
             for query in golden.queries.values()
-        )
+        ]
+        shared.print_line(shared.harmless_json("[\n" + ",\n".join(records) + "\n]"))
     return status
 
 
@@ -70,11 +72,5 @@ def _summary(file: str, golden: GoldenSet) -> str:
         if any(limit is not None for limit in threshold.limits.values())  # and not all of them `off`
     )
     thresholds = f"thresholds on {', '.join(names)}" if names else "no thresholds"
-    marks = {
-        "no_answer": sum(query.no_answer for query in golden.queries.values()),
-        "xfail": sum(query.xfail is not None for query in golden.queries.values()),
-    }
     queries = plural(len(golden.queries), "query", "queries")
-    if any(marks.values()):
-        queries += f" ({', '.join(f'{count:,} {mark}' for mark, count in marks.items() if count)})"
-    return f"{file}: {queries}, {plural(len(golden.tags), 'tag')}, relevance level {golden.relevance_level}, {thresholds}"
+    return f"{file}: {queries}, {plural(len(golden.tags), 'tag')}, {thresholds}"

@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.files import packed_as_named, without_gz
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.cli import inputs, shared
+from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.golden.formats import FORMATS, format_of, read_golden_set
 from pytest_irmetrics.golden.write import ConversionError, drop_unsupported
@@ -63,7 +63,7 @@ def run(options: argparse.Namespace) -> int:
             f"{there[0]}: It is there already. Write over it with --force, or name another OUT."
         )
     for path, data in files.items():
-        inputs.write_file(path, packed_as_named(Path(path), data), again="convert again")
+        shared.write_file(path, packed_as_named(Path(path), data), again="convert again")
     for note in notes:
         shared.print_note(note)
     shared.print_about(options.target, f"{' and '.join(files)}: {count}")
@@ -88,7 +88,7 @@ def _convert_golden_set(
 ) -> tuple[dict[str, bytes], str, list[str]]:
     """Return a golden set's files in a format, what they hold, and notes on what they do not. Raises CommandError."""
     target = options.target
-    with inputs.readable_file(options.source) as source:
+    with shared.readable_file(options.source) as source:
         golden = read_golden_set(source, options.source, options.metric, form)
     try:
         kept, notes = drop_unsupported(golden, FORMATS[to])
@@ -113,7 +113,7 @@ def _convert_golden_set(
 
 def _convert_run(options: argparse.Namespace, form: str, to: str) -> tuple[dict[str, bytes], str, list[str]]:
     """Return a run's file, as JSON or as a TREC run, how many queries it holds, and a note on what it does not."""
-    ((_, source),) = inputs.load_runs([options.source], options.tests)
+    ((_, source),) = shared.load_runs([options.source], options.tests)
     try:
         text = source.dumps() if to == "json" else "".join(trec.lines(source.answers))
     except RunError as error:  # an id that the format cannot hold

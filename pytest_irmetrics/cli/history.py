@@ -23,7 +23,7 @@ from pytest_irmetrics.analysis.history import history_of
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.git import Repository
 from pytest_irmetrics.base.wording import listed, quote
-from pytest_irmetrics.cli import inputs, shared
+from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.gates.verdict import usual_metric
@@ -60,7 +60,7 @@ def run(options: argparse.Namespace) -> int:
                 shared.print_escaped(line, sys.stderr)
     if options.html is not None:
         try:
-            inputs.write_file(options.html, render(histories).encode("utf-8"))
+            shared.write_file(options.html, render(histories).encode("utf-8"))
         except ImportError as error:
             raise shared.CommandError(f"--html: {error}") from None
         shared.print_about(options.html, f"{options.html}: written")
@@ -71,30 +71,28 @@ def run(options: argparse.Namespace) -> int:
     return status
 
 
-def _choose(wanted: Sequence[str], directory: str) -> list[inputs.Baseline]:
+def _choose(wanted: Sequence[str], directory: str) -> list[shared.Baseline]:
     """Return the baselines whose test or path holds a wanted text; all where none is. Raises CommandError where none does."""
-    found = inputs.baselines_from_here(directory)
+    found = shared.baselines_from_here(directory)
     if not found:
         raise shared.CommandError(
             f"There is no folder {directory} with baselines from here on down. Go to the tests, or store a baseline "
             "(pytest --ir-baseline-update)."
         )
-    chosen = [] if wanted else found
-    for text in wanted:
-        part = text.removeprefix("./")
-        matching = [one for one in found if text == one.test] or [
-            one for one in found if part in one.test or part in shared.shown_path(one.path)
-        ]
+    of_text = {
+        text: [one for one in found if text.removeprefix("./") in f"{one.test} {shared.shown_path(one.path)}"]
+        for text in wanted
+    }
+    for text, matching in of_text.items():
         if not matching:
             raise shared.CommandError(
                 f"No baseline from here on down is of a test {quote(text, 200)}. There are baselines of "
                 f"{listed([one.test for one in found], 5)}."
             )
-        chosen += [one for one in matching if one not in chosen]
-    return chosen
+    return list(dict.fromkeys(one for some in of_text.values() for one in some)) or found
 
 
-def _test_history(baseline: inputs.Baseline, options: argparse.Namespace) -> TestHistory:
+def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> TestHistory:
     """Return the history of one test's baseline, scored under today's golden set. Raises IRMetricsError."""
     now = Run.load(baseline.path)
     file = baseline.golden_file(now)
@@ -106,8 +104,8 @@ def _test_history(baseline: inputs.Baseline, options: argparse.Namespace) -> Tes
         golden = GoldenSet.load(file, custom_metrics=options.metric, shown=shown)
         judged_by = f"{shown} as it is today"
     named = options.metrics or [one.metric for one in golden.thresholds if one.tag is None]
-    wanted = inputs.scorable_metrics(options.metrics or [*inputs.USUAL_METRICS, *named], golden)
-    beyond = inputs.metrics_beyond(wanted, now.depth)
+    wanted = shared.scorable_metrics(options.metrics or [*shared.USUAL_METRICS, *named], golden)
+    beyond = shared.metrics_beyond(wanted, now.depth)
     metrics = [metric for metric in wanted if metric not in beyond]
     path = shared.shown_path(baseline.path)
     if not metrics:

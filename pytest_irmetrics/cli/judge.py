@@ -11,7 +11,7 @@ from pytest_irmetrics.analysis.labelling import is_judged_by_text
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
 from pytest_irmetrics.base.wording import cut, listed, plural, printable, quote
-from pytest_irmetrics.cli import inputs, shared
+from pytest_irmetrics.cli import shared
 from pytest_irmetrics.golden.edit_yaml import Judgment
 from pytest_irmetrics.golden.format_tables import table_rows
 from pytest_irmetrics.golden.query import normalize_text
@@ -21,10 +21,9 @@ from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Callable, Iterator, Sequence
+    from collections.abc import Callable, Iterator, Mapping, Sequence
 
     from pytest_irmetrics.analysis.labelling import Unjudged
-    from pytest_irmetrics.cli.inputs import Documents
     from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.golden.edit_yaml import FileEdit
     from pytest_irmetrics.metrics import Grade
@@ -71,7 +70,7 @@ def given_judgments(golden: GoldenSet, options: argparse.Namespace) -> list[Judg
 
 def _judgment(golden: GoldenSet, given: _Given) -> Judgment:
     """Return the judgment that was given. Raises CommandError."""
-    query, grade = inputs.find_query(golden, given.query, given.where), _grade(given.grade)
+    query, grade = shared.find_query(golden, given.query, given.where), _grade(given.grade)
     if grade is None:
         message = f"{quote(given.grade)} is no grade. Write a number from 0 to {MAX_GRADE}."
         raise shared.CommandError(f"{given.where}: {message}")
@@ -99,7 +98,7 @@ def _grade(text: str) -> Grade | None:
 
 def _rows(name: str) -> Iterator[_Given]:
     """Yield the judgments of the rows of a CSV list that have a rating. Raises GoldenSetError."""
-    with inputs.readable_file(name) as path:
+    with shared.readable_file(name) as path:
         source = Source(path, name)
         rows = source.attempt(lambda: list(table_rows(source, also=("text",))))
     source.raise_any()
@@ -122,7 +121,9 @@ class Session:
     append: Callable[[Sequence[Judgment]], FileEdit]
     """Writes judgments into its file, whose name in messages is `shown`."""
     shown: str
-    documents: Documents
+    titles: Mapping[str, str]
+    texts: Mapping[str, str]
+    """Of documents, as far as they are known."""
     done: list[FileEdit | None] = field(default_factory=list)
     """What was written about the first items, None for one that was skipped."""
 
@@ -166,7 +167,7 @@ class Session:
     def _write(self, item: Unjudged, grade: Grade) -> None:
         """Write an item's judgment and go on to the next item; stay at this one where that cannot be done, and say why."""
         judgment = Judgment(item.query.id, item.doc_id, grade, item.query.id)
-        text = self.documents.texts.get(item.doc_id, "")
+        text = self.texts.get(item.doc_id, "")
         if is_judged_by_text(item.query, item.doc_id, grade, text):
             passage = self._ask_passage(text)
             if passage is None:
@@ -209,19 +210,18 @@ class Session:
 
     def _print_item(self, item: Unjudged) -> None:
         """Print the item at hand with all that helps to judge it."""
-        title_of = self.documents.title
         golden = next((edit.golden for edit in reversed(self.done) if edit), self.unedited)
         query = golden.queries.get(item.query.id, item.query)
         graded = sorted(query.judgments.items(), key=lambda judged: -judged[1])
-        judged = [f"{grade:g} {doc_id} {title_of(doc_id)}".rstrip() for doc_id, grade in graded]
+        judged = [f"{grade:g} {doc_id} {self.titles.get(doc_id, '')}".rstrip() for doc_id, grade in graded]
         about = {
             "query": query.text or query.id,
             "params": json.dumps(query.params, ensure_ascii=False) if query.params else "",
             "note": query.note,
             "judged": listed(judged, _MOST_GRADED, between="; "),
             "document": item.doc_id,
-            "title": title_of(item.doc_id),
-            "text": cut(" ".join(self.documents.texts.get(item.doc_id, "").split()), _MOST_TEXT),
+            "title": self.titles[item.doc_id],
+            "text": cut(" ".join(self.texts.get(item.doc_id, "").split()), _MOST_TEXT),
         }
         shared.print_line("")
         _print(f"{len(self.done) + 1} of {len(self.items)}  {self.shown}:{query.line}: {query.id}")

@@ -26,8 +26,12 @@ examples:
 from __future__ import annotations
 
 import csv
+import gzip
 import io
+import json
+import os
 import shlex
+import zlib
 from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -35,21 +39,21 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.analysis.labelling import pool
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import score_text
-from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.cli import inputs, shared
+from pytest_irmetrics.base.wording import listed, plural, printable
+from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.judge import Session, given_judgments
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.edit_yaml import append_judgments
 from pytest_irmetrics.golden.format_tables import guard_formula
 from pytest_irmetrics.reports.blocks import Table, Text
+from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
     import argparse
-    from collections.abc import Sequence
+    from collections.abc import Collection, Mapping, Sequence
 
     from pytest_irmetrics.analysis.labelling import Unjudged
-    from pytest_irmetrics.cli.inputs import Documents
     from pytest_irmetrics.golden.edit_yaml import FileEdit
     from pytest_irmetrics.reports.blocks import Column
     from pytest_irmetrics.run import Run
@@ -70,6 +74,8 @@ ARGUMENTS = (
     argument("--judge", alone=True, nargs=3, action="append", default=[], metavar=("QUERY", "DOC", "GRADE"), help="append this judgment (repeatable)"),
     argument("--passage", alone=True, nargs=4, action="append", default=[], metavar=("QUERY", "DOC", "TEXT", "GRADE"), help="append this judgment by passage: whatever chunk of DOC holds TEXT (repeatable)"),
 )  # fmt: skip
+_DOCUMENT_IDS = ("docid", "doc_id", "_id", "id")
+"""The keys of a corpus that hold a document's id; the first that is there does."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -77,7 +83,7 @@ def run(options: argparse.Namespace) -> int:
     is_given = options.list is not None or bool(options.judge or options.passage)
     if (is_given or options.interactive) and options.file != shared.STANDARD:
         _require_yaml(options.file)
-    with inputs.readable_file(options.file, ".yaml") as path:
+    with shared.readable_file(options.file, ".yaml") as path:
         golden = GoldenSet.load(path, custom_metrics=options.metric, shown=options.file)
         append = partial(append_judgments, path, shown=options.file, custom_metrics=options.metric)
         if is_given:
@@ -86,13 +92,13 @@ def run(options: argparse.Namespace) -> int:
         items, heading = _items(golden, _runs(options), options)
         judged = [doc_id for one in items for doc_id in one.query.judgments]
         wanted = [*judged, *(one.doc_id for one in items)]
-        documents = inputs.load_documents(options.stored, options.corpus, wanted)
+        titles, texts = _read_documents(options, wanted)
         if options.interactive and items:
-            Session(items, golden, append, options.file, documents).run()
+            Session(items, golden, append, options.file, titles, texts).run()
         elif options.out is not None:
-            _write_csv(items, documents, options)
+            _write_csv(items, titles, texts, options)
         else:
-            _print_table(items, documents, heading, options.file)
+            _print_table(items, titles, heading, options.file)
     return shared.OK
 
 
@@ -110,7 +116,7 @@ def _require_yaml(file: str) -> None:
 def _print_edit(edit: FileEdit, file: str) -> None:
     """Print the places of the judgments that were appended; before them the golden set itself where that is ``-``."""
     if file == shared.STANDARD:
-        inputs.write_file(file, edit.after)
+        shared.write_file(file, edit.after)
     for place in edit.places():
         shared.print_about(file, place)
     shared.print_about(file, f"{file}: {plural(len(edit.new), 'judgment')} appended.")
@@ -121,9 +127,9 @@ def _print_edit(edit: FileEdit, file: str) -> None:
 
 def _runs(options: argparse.Namespace) -> dict[str, Run]:
     """Return the runs whose documents are pooled, by their names. Raises CommandError where there is none."""
-    runs = dict(inputs.load_runs(options.stored, options.tests))
+    runs = dict(shared.load_runs(options.stored, options.tests))
     if len(runs) < 2:
-        runs = dict(inputs.baselines_of_golden_set(options.file, options.baseline_dir)) | runs
+        runs = dict(shared.baselines_of_golden_set(options.file, options.baseline_dir)) | runs
     if not runs:
         raise shared.CommandError(
             f"{options.file}: No baseline of this golden set is in a folder {options.baseline_dir} from here on down. Store "
@@ -141,7 +147,7 @@ def _items(
     golden: GoldenSet, runs: dict[str, Run], options: argparse.Namespace
 ) -> tuple[Sequence[Unjudged], str]:
     """Return the documents to judge, at most as many as are asked for, and a sentence that counts all of them."""
-    wanted = [inputs.find_query(golden, one, f"{options.file}:1").id for one in options.queries]
+    wanted = [shared.find_query(golden, one, f"{options.file}:1").id for one in options.queries]
     found = pool(golden, list(runs.values()), options.by)
     for name, ids in zip(runs, found.unpaired, strict=True):
         if ids:
@@ -149,23 +155,48 @@ def _items(
             shared.print_note(f"{name}: {queries} not asked, or in other words, and left out: {listed(ids)}")
     unjudged = [one for one in found.unjudged if not wanted or one.query.id in wanted]
     items = unjudged[: options.limit or None]
-    of = f" of {listed(wanted)}" if wanted else f" among the {found.returned:,} returned"
-    heading = f"{options.file}: {plural(len(unjudged), 'unjudged document')}{of} that {options.by} looks at."
-    if len(items) < len(unjudged):
-        heading += (
-            f" The {len(items)} to judge first (--limit {min(len(unjudged), 5 * len(items))} shows more):"
-        )
-    return items, heading
+    heading = f"{options.file}: {plural(len(unjudged), 'unjudged document')} that {options.by} looks at"
+    first = f", the {len(items)} to judge first (--limit 0 lists all)" if len(items) < len(unjudged) else ""
+    return items, f"{heading}{first}."
 
 
-def _print_table(items: Sequence[Unjudged], documents: Documents, heading: str, file: str) -> None:
+def _read_documents(
+    options: argparse.Namespace, wanted: Collection[str]
+) -> tuple[dict[str, str], dict[str, str]]:
+    """Return the titles of the wanted documents, empty where unknown, and the texts that are known of them.
+
+    JSON reports among the runs tell titles, and a corpus in JSON Lines both; of a chunk, the title is that of its document.
+    Raises CommandError.
+    """
+    titles, texts, number = shared.titles_of_reports(options.stored), dict[str, str](), 1
+    ids = {one for doc_id in wanted for one in (doc_id, document_of(doc_id))}
+    try:
+        with shared.readable_file(options.corpus or os.devnull) as path:
+            opened = gzip.open if path.suffix == ".gz" else open
+            with opened(path, "rt", encoding="utf-8-sig") as lines:
+                for number, line in enumerate(lines, 1):  # noqa: B007 - for the error
+                    row = json.loads(line) if line.strip() else {}
+                    doc_id = next((str(row[name]) for name in _DOCUMENT_IDS if name in row), "")
+                    if doc_id in ids:
+                        titles.setdefault(doc_id, " ".join(str(row.get("title") or "").split()))
+                        texts[doc_id] = str(row.get("text") or "")
+    except (OSError, EOFError, zlib.error, ValueError, TypeError, AttributeError, RecursionError) as error:
+        reason = getattr(error, "strerror", None) or error
+        advice = "Give JSON Lines of docid, title and text, in UTF-8."
+        raise shared.CommandError(
+            f"{printable(options.corpus)}:{number}: cannot be read: {reason}. {advice}"
+        ) from None
+    return {one: titles.get(one) or titles.get(document_of(one), "") for one in wanted}, texts
+
+
+def _print_table(items: Sequence[Unjudged], titles: Mapping[str, str], heading: str, file: str) -> None:
     """Print the documents to judge as a table, and how to judge them."""
-    titled = any(documents.title(one.doc_id) for one in items)
+    titled = any(titles[one.doc_id] for one in items)
     columns: list[Column[Unjudged]] = [
         ("influence", ">", lambda one: score_text(one.influence)),
         ("rank", ">", lambda one: str(one.rank)),
         ("document", "<", lambda one: one.doc_id),
-        ("title" if titled else "", "<", lambda one: documents.title(one.doc_id)),
+        ("title" if titled else "", "<", lambda one: titles[one.doc_id]),
         (
             "query",
             "<",
@@ -185,7 +216,12 @@ def _print_table(items: Sequence[Unjudged], documents: Documents, heading: str, 
     )
 
 
-def _write_csv(items: Sequence[Unjudged], documents: Documents, options: argparse.Namespace) -> None:
+def _write_csv(
+    items: Sequence[Unjudged],
+    titles: Mapping[str, str],
+    texts: Mapping[str, str],
+    options: argparse.Namespace,
+) -> None:
     """Write what there is to judge as CSV, with an empty column `rating`, for a spreadsheet. Raises CommandError."""
     out = options.out
     if out != shared.STANDARD and Path(out).exists():
@@ -196,16 +232,16 @@ def _write_csv(items: Sequence[Unjudged], documents: Documents, options: argpars
     writer = csv.writer(text)
     writer.writerow(["id", "query", "docid", "rating", "rank", "influence", "title", "text"])
     for one in items:
-        texts = [
+        cells = [
             one.query.id,
             one.query.text or "",
             one.doc_id,
-            documents.title(one.doc_id),
-            documents.texts.get(one.doc_id, ""),
+            titles[one.doc_id],
+            texts.get(one.doc_id, ""),
         ]
-        query_id, query, doc_id, title, its_text = map(guard_formula, texts)
+        query_id, query, doc_id, title, its_text = map(guard_formula, cells)
         writer.writerow([query_id, query, doc_id, "", one.rank, f"{one.influence:.6f}", title, its_text])
-    inputs.write_file(out, text.getvalue().encode("utf-8-sig"))  # by its first bytes Excel recognises UTF-8
+    shared.write_file(out, text.getvalue().encode("utf-8-sig"))  # by its first bytes Excel recognises UTF-8
     back = f"pytest-irmetrics label {shlex.quote(options.file)} --from {shlex.quote(out)}"
     shared.print_about(
         out, f"{out}: {plural(len(items), 'document')} to judge. Fill in the column rating, and then: {back}"

@@ -20,7 +20,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.files import FileError, read_bytes
 from pytest_irmetrics.base.wording import printable
-from pytest_irmetrics.cli import inputs, shared
+from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.reports import output
 from pytest_irmetrics.reports.formats import json
@@ -28,8 +28,6 @@ from pytest_irmetrics.run.answer import decode
 
 if TYPE_CHECKING:
     import argparse
-
-    from pytest_irmetrics.reports import SessionReport
 
 ARGUMENTS = (
     argument("file", metavar="REPORT.json", help="what pytest --ir-report=json:PATH wrote; - is standard input"),
@@ -49,16 +47,11 @@ def run(options: argparse.Namespace) -> int:
     where = printable(options.file)
     printed = [target for target in targets if target.path == Path(shared.STANDARD)]
     try:
-        session = _read(options.file, where)
-        for target in printed:
-            text = output.rendered(target.format, session)
-            if target.format == "md":  # for a terminal, too
-                for line in text.splitlines():
-                    shared.print_line(to_stream(line, sys.stdout.encoding))
-            else:
-                inputs.write_file(shared.STANDARD, text.encode())
+        with shared.readable_file(options.file) as path:
+            session = json.loads(decode(read_bytes(path), where))
+        texts = [output.rendered(target.format, session) for target in printed]
         written, problems = output.write([one for one in targets if one not in printed], session)
-    except json.ReportError as error:
+    except (FileError, json.ReportError) as error:
         raise shared.CommandError(f"{where}:1: {error}") from None
     except (
         ArithmeticError,
@@ -68,17 +61,10 @@ def run(options: argparse.Namespace) -> int:
         ValueError,
     ) as error:  # a value that no report has
         raise shared.CommandError(f"{where}:1: is damaged: {error}. Write the report anew.") from None
-    for path in written:
-        shared.print_about(shared.STANDARD if printed else path, f"{path}: written")
+    for line in "".join(texts).splitlines():
+        shared.print_line(to_stream(line, sys.stdout.encoding))
+    for name in written:
+        shared.print_about(shared.STANDARD if printed else name, f"{name}: written")
     for problem in problems:
         shared.print_escaped(problem, sys.stderr)
     return shared.FAILED if problems else shared.OK
-
-
-def _read(file: str, where: str) -> SessionReport:
-    """Return the session of a JSON report. Raises CommandError, RunError and ReportError."""
-    try:
-        with inputs.readable_file(file) as path:
-            return json.loads(decode(read_bytes(path), where))
-    except FileError as error:
-        raise shared.CommandError(f"{where}: {error}") from None

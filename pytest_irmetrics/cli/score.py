@@ -25,7 +25,7 @@ from typing import TYPE_CHECKING
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.notes import notes_on
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.cli import inputs, shared
+from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import Evaluation
@@ -65,10 +65,10 @@ _NOT_ALONE = (*COMPARING_WORDS, "significance")
 
 def run(options: argparse.Namespace) -> int:
     """Score the run, print what pytest would, and return 1 where a gate fails."""
-    golden = inputs.load_golden(options.golden, options.metric)
-    wanted = [inputs.find_query(golden, query_id, f"{options.golden}:1").id for query_id in options.queries]
+    golden = shared.load_golden(options.golden, options.metric)
+    wanted = [shared.find_query(golden, query_id, f"{options.golden}:1").id for query_id in options.queries]
     paths = [options.stored, *([] if options.against is None else [options.against])]
-    runs = inputs.load_runs(paths, options.tests)
+    runs = shared.load_runs(paths, options.tests)
     for shown, one in runs:
         if golden.queries.keys().isdisjoint(one):
             raise shared.CommandError(
@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
         everything=bool(wanted) or options.json,
         judge=None if shared.STANDARD in (options.golden, *paths) else shlex.join(label),
     )
-    titles = inputs.titles_of_reports(paths)
+    titles = shared.titles_of_reports(paths)
     report.titles = {doc_id: titles[doc_id] for doc_id in report.documents if doc_id in titles}
     session = SessionReport([report], exit_status=int(result.failed))
     if options.json:
@@ -113,10 +113,10 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
     if run.depth is not None:
         reason = f"{shown} holds {run.depth}. Store more of them, or gate on a cut-off that it reaches."
         require_depth(gated, run.depth, reason)
-    wanted = asked or inputs.USUAL_METRICS
-    beyond = inputs.metrics_beyond(wanted, min((one.depth for _, one in runs if one.depth), default=None))
+    wanted = asked or shared.USUAL_METRICS
+    beyond = shared.metrics_beyond(wanted, min((one.depth for _, one in runs if one.depth), default=None))
     reached = [metric for metric in wanted if metric not in beyond]
-    metrics = inputs.scorable_metrics([*reached, *gated], golden)
+    metrics = shared.scorable_metrics([*reached, *gated], golden)
     missing = tuple(i for i, query in golden.queries.items() if query.xfail is None and i not in run)
     retrieved = Retrieved(run, missing=missing, depth_advice="That is all that the run holds.")
     now = Evaluation(golden, retrieved, tuple(metrics), run.depth)

@@ -115,11 +115,6 @@ class _Course(NamedTuple):
         """Today's mean − that of the best version, over the queries that both hold."""
         return self.best.until_today.get(self.metric, 0.0)
 
-    @property
-    def first(self) -> float | None:
-        """The mean of the first version that could be scored."""
-        return next((value for value in self.line if value is not None), None)
-
 
 def _courses(history: TestHistory) -> list[_Course]:
     """Return the course of each metric."""
@@ -145,7 +140,7 @@ def blocks(history: TestHistory, limit: int) -> Iterator[Block]:
     yield Text("")
     by_metric: list[Column[_Course]] = [
         ("metric", "<", lambda one: one.metric),
-        ("first", ">", lambda one: score_text(one.first)),
+        ("first", ">", lambda one: score_text(one.line[0])),
         ("best", ">", lambda one: score_text(one.best.means.get(one.metric))),
         ("today", ">", lambda one: score_text(one.line[-1], one.best.means.get(one.metric))),
         ("from best", ">", lambda one: signed_text(one.from_best)),
@@ -253,21 +248,18 @@ def render(histories: Sequence[TestHistory]) -> str:
 
 
 def _plot(course: _Course, points: Sequence[HistoryPoint]) -> dict[str, Any]:
-    """Return one metric's plot: its line, broken where a version could not be scored, and where it fell or was best."""
+    """Return one metric's plot: its line through the versions that could be scored, and where it fell or was best."""
     known = [value for value in course.line if value is not None]
     low, high = min(known, default=0.0), max(known, default=1.0)
     span = high - low if high - low > TOLERANCE else 1.0
     step = (_WIDTH - 2 * _MARGIN) / max(len(points) - 1, 1)
-    path, dots, pen = "", [], "M"
+    at, dots = [], []
     for place, (value, point) in enumerate(zip(course.line, points, strict=True)):
-        if value is None:
-            pen = "M"
-            continue
-        x, y = _MARGIN + place * step, _HEIGHT - _MARGIN - (value - low) / span * (_HEIGHT - 2 * _MARGIN)
-        path, pen = f"{path}{pen}{x:.1f} {y:.1f}", "L"
-        fell = course.metric in point.lowered
-        kind = "best" if point is course.best else "fell" if fell else "dot"
-        title = f"{point.date} {point.short} {point.subject}: {score_text(value)}"
-        dots.append({"x": f"{x:.1f}", "y": f"{y:.1f}", "title": title, "kind": kind})
+        if value is not None:
+            x, y = _MARGIN + place * step, _HEIGHT - _MARGIN - (value - low) / span * (_HEIGHT - 2 * _MARGIN)
+            at.append(f"{x:.1f} {y:.1f}")
+            kind = "best" if point is course.best else "fell" if course.metric in point.lowered else "dot"
+            title = f"{point.date} {point.short} {point.subject}: {score_text(value)}"
+            dots.append({"at": at[-1], "title": title, "kind": kind})
     label = f"{course.metric}: lowest {score_text(low)}, highest {score_text(high)}, today {score_text(course.line[-1])}"
-    return {"label": label, "path": path, "dots": dots}
+    return {"label": label, "path": f"M{'L'.join(at)}" if at else "", "dots": dots}

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import shlex
 from collections import Counter
 from dataclasses import dataclass
@@ -41,6 +42,7 @@ def render(session: SessionReport) -> str:
     lead = _lead(items[0], session) if items else []
     names = titles(items)
     queries = _listed(items)
+    labels = Counter(one.label for one in queries)
     sections = [
         {
             "item": item,
@@ -68,14 +70,14 @@ def render(session: SessionReport) -> str:
         names=names,
         unit=counted_as(items),
         anchor_of=dict(zip(names, _anchors("set", (names[item.nodeid] for item in items)), strict=True)),
-        facts=_facts(session, queries) if items else [],
+        facts=_facts(session, labels) if items else [],
         index=document.overview(items, names, session),
         variants=variant_tables(items),
         sections=sections,
         queries=queries,
         rows=[one for one in queries if one.anchor],
         in_full=min(len(queries), _IN_FULL),
-        labels=Counter(one.label for one in queries),
+        labels=labels,
         metrics=list(dict.fromkeys(name for one in queries for name in one.report.scores)),
         compared=any(one.report.before is not None for one in queries),
         plots=plots,
@@ -117,7 +119,7 @@ def _when(info: RunInfo) -> str:
     return f"{datetime.fromisoformat(info.started):%Y-%m-%d %H:%M %Z} · took {info.seconds:.1f} s"
 
 
-def _facts(session: SessionReport, queries: Sequence[ListedQuery]) -> list[tuple[str, str, str, str]]:
+def _facts(session: SessionReport, labels: Counter[str]) -> list[tuple[str, str, str, str]]:
     """Return the numbers at the top: how many golden sets, or gates of the only one, fail, and the queries by what became of them.
 
     Each is its name, its value, its shade, and which queries it counts, as the list's filter calls them.
@@ -128,7 +130,6 @@ def _facts(session: SessionReport, queries: Sequence[ListedQuery]) -> list[tuple
         states = [gate.state for gate in items[0].gates if gate.state != "not checked"]
         unit, of, failed = "gates", len(states), states.count("failed")
     facts = [(f"{unit} failing", f"{failed:,} of {of:,}", "bad" if failed else "good", "")] if of else []
-    labels = Counter(one.label for one in queries)
     facts += [
         (name, f"{labels[label]:,}", shade, label)
         for label, name, shade in (
@@ -139,7 +140,7 @@ def _facts(session: SessionReport, queries: Sequence[ListedQuery]) -> list[tuple
         )
         if labels[label]
     ]
-    return [*facts, ("queries", f"{len(queries):,}", "", "all")]
+    return [*facts, ("queries", f"{labels.total():,}", "", "all")]
 
 
 # Queries ----------------------------------------------------------------------------------------------------------
@@ -215,18 +216,13 @@ def _label(query: QueryReport, item: ItemReport, *, compared: bool) -> str:
     return "" if delta is None else "same" if not delta else "worse" if delta < 0 else "better"
 
 
-def _anchors(prefix: str, names: Iterable[str]) -> list[str]:
-    """Return an anchor for each name, made of it, so that the next report has the same ones."""
-    found: dict[str, None] = {}
+def _anchors(prefix: str, names: Iterable[str]) -> Iterator[str]:
+    """Yield an anchor for each name, made of it, so that the next report has the same ones."""
+    counts = Counter[str]()
     for name in names:
-        words = "".join(c if c.isascii() and (c.isalnum() or c in "-_.") else "-" for c in name)
-        anchor = base = f"{prefix}-{words[:80]}"
-        count = 1
-        while anchor in found:
-            count += 1
-            anchor = f"{base}-{count}"
-        found[anchor] = None
-    return list(found)
+        words = re.sub(r"[^A-Za-z0-9_.-]", "-", name)[:80]
+        counts[words] += 1
+        yield f"{prefix}-{words}" + (f"~{counts[words]}" if counts[words] > 1 else "")
 
 
 def _bars(queries: Sequence[ListedQuery]) -> plots.Bars | None:
