@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.comparison.slices import joint_intervals
-from pytest_irmetrics.gates.verdict import leading_metric
+from pytest_irmetrics.gates.verdict import rates_rankings, usual_metric
 from pytest_irmetrics.reports.item_report import (
     ROW_VERDICTS,
     Degradation,
@@ -183,7 +183,10 @@ class ItemResult:
     @property
     def leading_metric(self) -> Metric | None:
         """The metric of the table by tag, and of all outputs that show one: that of the gate furthest beyond its limit."""
-        return leading_metric(self.evaluation.metrics, self.gates, self.verdicts)
+        failed = (verdict.metric for verdict in self.verdicts if verdict.failed)
+        broken = next((metric for metric in failed if metric is not None and rates_rankings(metric)), None)
+        gated = [metric for metric, tag in self.gates.slices if tag is None]
+        return broken or usual_metric(gated) or usual_metric(self.evaluation.metrics)
 
     def slices(self) -> list[ScoreRow]:
         """Return the table by tag: the leading metric over the queries of each, compared with the baseline."""

@@ -14,7 +14,6 @@ from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.metric_change import MetricChange
 from pytest_irmetrics.comparison.stored_runs import (
     count_judged_since,
-    has_other_labels,
     is_in_the_words_of,
     stored_weight,
     with_stored_labels,
@@ -112,9 +111,14 @@ class Comparison:
             after={query.id: score for query, score in self.now.scored(metric, tag)},
         )
 
+    @cached_property
+    def _repeated(self) -> bool:
+        runs = (self.now.run.answers, self.baseline.run.answers)
+        return any(len(answer.rankings) > 1 for answers in runs for answer in answers.values())
+
     def run_noise(self, metric: str | Metric, tag: str | None = None) -> RunNoise | None:
         """Return how much a change of a mean varies from run to run; None where neither side asked more than once."""
-        if not self.now.repeated and not self.baseline.repeated:
+        if not self._repeated:
             return None
         from pytest_irmetrics.comparison.run_noise import measure_run_noise  # noqa: PLC0415 - most ask once
 
@@ -141,11 +145,8 @@ class Comparison:
     def relabelled(self) -> dict[str, Query]:
         """By id the paired queries that were stored with other judgments, weights or tags, with these; as a rule none."""
         answers, queries = self.baseline.run.answers, self.now.golden.queries
-        return {
-            query_id: with_stored_labels(queries[query_id], answers[query_id])
-            for query_id in self.paired
-            if has_other_labels(queries[query_id], answers[query_id])
-        }
+        labelled = ((i, with_stored_labels(queries[i], answers[i])) for i in self.paired)
+        return {i: was for i, was in labelled if was is not None}
 
     @cached_property
     def is_edited(self) -> bool:

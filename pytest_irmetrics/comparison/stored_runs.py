@@ -137,24 +137,16 @@ def _means_of(run: Run, metrics: Iterable[Metric]) -> dict[Metric, float]:
 # Labels.
 
 
-def has_other_labels(query: Query, answer: Answer) -> bool:
-    """Whether an answer was stored with other judgments, another weight or other tags than the query has today."""
-    if answer.weight not in (None, query.weight):
-        return True
-    # A run that says nothing of judgments says nothing of tags.
-    if answer.judgments is None:
-        return False
-    retagged = answer.tags != query.tags and {*answer.tags} != {*query.tags}
-    return retagged or answer.judgments != query.judgments
-
-
-def with_stored_labels(query: Query, answer: Answer) -> Query:
-    """Return a query with the judgments, the weight and the tags that were stored with its answer."""
-    query = replace(query, weight=stored_weight(answer, query.weight))
-    if answer.judgments is None:
-        return query
-    no_answer = query.no_answer if answer.judgments == query.judgments else not answer.judgments
-    return replace(query, tags=answer.tags, judgments=answer.judgments, no_answer=no_answer)
+def with_stored_labels(query: Query, answer: Answer) -> Query | None:
+    """Return a query with the judgments, weight and tags that were stored with its answer; None where these are today's."""
+    weight = stored_weight(answer, query.weight)
+    if answer.judgments is None:  # a run that says nothing of judgments says nothing of tags
+        return None if weight == query.weight else replace(query, weight=weight)
+    rejudged = answer.judgments != query.judgments
+    if not rejudged and weight == query.weight and {*answer.tags} == {*query.tags}:
+        return None
+    no_answer = not answer.judgments if rejudged else query.no_answer
+    return replace(query, weight=weight, tags=answer.tags, judgments=answer.judgments, no_answer=no_answer)
 
 
 class JudgedSide(NamedTuple):

@@ -154,12 +154,6 @@ class Evaluation:
             return found
         return [tuple([ranking[:depth] for ranking in each]) for each in found]
 
-    @cached_property
-    def repeated(self) -> bool:
-        """Whether any query was asked more than once."""
-        answers = self.run.answers
-        return any(len(answers.get(query.id, _NO_ANSWER).rankings) > 1 for query in self.counted)
-
     # Scores
 
     def _repeats(self, metric: Metric, queries: Sequence[Query]) -> list[Column]:

@@ -7,12 +7,7 @@ from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
-from pytest_irmetrics.base.numbers import (
-    TOLERANCE,
-    interval_ends_text,
-    score_text,
-    signed_text,
-)
+from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
 from pytest_irmetrics.base.wording import joined, plural
 from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance, holm, smallest_p
 from pytest_irmetrics.comparison.slices import main_slice
@@ -49,9 +44,6 @@ def compared(case: Case, gate: Gate) -> Verdict:
         other = "check(against=…) or " if WORDS[gate.word].compares_with == "run" else ""
         text = f"{subject(gate)}: {gate.word} {gate.limit} is not checked without {other}--ir-baseline."
         return Verdict.of(gate, "not checked", text)
-    if gate.word == "significance":  # without a `max_drop` to narrow it would gate nothing unseen
-        text = f"{subject(gate)}: significance {gate.limit} has no max_drop to narrow. Give it one, or take it away."
-        return Verdict.of(gate, "failed", text)
     if (obstacle := _obstacle(case, comparison, gate)) is not None:
         return Verdict.of(gate, case.failure, obstacle[0], details=obstacle[1:])
     sides = (comparison, comparison.under_stored_labels)

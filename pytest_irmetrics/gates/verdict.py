@@ -10,7 +10,7 @@ from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.thresholds import WORDS, Threshold, resolve
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
+    from collections.abc import Iterable
 
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.evaluation import Evaluation
@@ -178,16 +178,3 @@ def resolve_with_default(
 def rates_rankings(metric: Metric) -> bool:
     """Whether a metric falls where rankings get worse: not `judged`, `no_answer` or a latency."""
     return metric.kind in ("ranking", "custom") and metric.family != "judged"
-
-
-def leading_metric(
-    metrics: Iterable[Metric], gates: Gates, verdicts: Sequence[Verdict] = ()
-) -> Metric | None:
-    """Return the metric of the first failed verdict, else the usual one of those gated over the whole set, else of all.
-
-    ``verdicts`` are in the order that `decide` gives them: the first failed one is furthest beyond its limit.
-    """
-    failed = (verdict.metric for verdict in verdicts if verdict.failed)
-    broken = next((metric for metric in failed if metric is not None and rates_rankings(metric)), None)
-    gated = [metric for metric, tag in gates.slices if tag is None]
-    return broken or usual_metric(gated) or usual_metric(metrics)

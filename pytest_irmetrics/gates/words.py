@@ -46,12 +46,7 @@ def _bound(case: Case, gate: Gate) -> Verdict:
     text = f"{subject(gate)} is {shown}{unit}, {gap}{unit} {side} {whose} {rule}."
     parts = {} if gate.query_id else _parts(case.evaluation, gate)
     queries = sorted((i for i, part in parts.items() if part > TOLERANCE), key=lambda i: (-parts[i], i))
-    details = []
-    if unit and queries:
-        details = [f"Slowest: {', '.join(f'{i} {parts[i] + limit:.1f} ms' for i in queries[:3])}."]
-    return Verdict.of(
-        gate, "failed", text, queries=tuple(queries), details=tuple(details), limit=limit, value=value
-    )
+    return Verdict.of(gate, "failed", text, queries=tuple(queries), limit=limit, value=value)
 
 
 def _parts(evaluation: Evaluation, gate: Gate) -> dict[str, float]:
@@ -98,8 +93,16 @@ def _each(case: Case, gate: Gate) -> Verdict | None:
 
 
 def _narrowing(case: Case, gate: Gate) -> Verdict | None:
-    """Leave a ``significance`` to the verdict of the ``max_drop`` that it narrows."""
-    return None if "max_drop" in case.gates.of(gate.metric, gate.tag) else compared(case, gate)
+    """Leave a ``significance`` to the verdict of the ``max_drop`` that it narrows; fail one that has none."""
+    if "max_drop" in case.gates.of(gate.metric, gate.tag):
+        return None
+    if case.comparison is None:
+        return compared(case, gate)
+    # It would gate nothing unseen.
+    text = (
+        f"{subject(gate)}: significance {gate.limit} has no max_drop to narrow. Give it one, or take it away."
+    )
+    return Verdict.of(gate, "failed", text)
 
 
 _JUDGES: Mapping[str, Callable[[Case, Gate], Verdict | None]] = {

@@ -7,18 +7,8 @@ Without parameters each is what trec_eval computes with `-c`, bit for bit for a 
 metric; a parameter in parentheses names another formula.
 """
 
-from pytest_irmetrics.metrics.formulas import FAMILIES, REL, Grade, MetricError, mean, mean_of_scored
+from pytest_irmetrics.metrics.formulas import FAMILIES, Grade, MetricError, mean, mean_of_scored
 from pytest_irmetrics.metrics.names import Metric, parse_metric
 from pytest_irmetrics.metrics.scorer import Scorer
 
-__all__ = [
-    "FAMILIES",
-    "REL",
-    "Grade",
-    "Metric",
-    "MetricError",
-    "Scorer",
-    "mean",
-    "mean_of_scored",
-    "parse_metric",
-]
+__all__ = ["FAMILIES", "Grade", "Metric", "MetricError", "Scorer", "mean", "mean_of_scored", "parse_metric"]
