@@ -7,7 +7,6 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
 from pytest_irmetrics.base.wording import joined, listed, plural
-from pytest_irmetrics.gates.regression import one_sided
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 from pytest_irmetrics.thresholds import COMPARING_WORDS
 
@@ -132,9 +131,6 @@ def _effect(result: ItemResult, comparison: Comparison) -> Iterator[str]:
     """Say how far labels and search moved the gated means (all, if none is)."""
     stored, labels = comparison.under_stored_labels, joined(comparison.changed_labels())
     if stored is None or not labels:
-        return
-    if comparison.judged_since.one_sided is not None:
-        yield one_sided(comparison.judged_since)
         return
     held = {gate.metric for gate in result.gates if gate.tag is None and gate.word in COMPARING_WORDS}
     moved = []

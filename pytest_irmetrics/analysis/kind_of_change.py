@@ -69,8 +69,7 @@ def kind_of_change(
         _on_main_slice(side, leading) if leading is not None and mean_fell else None,
         missing,
     ]
-    judge = comparison.judged_since.one_sided is not None or missing is not None
-    return kind, [sentence for sentence in sentences if sentence], judge
+    return kind, [sentence for sentence in sentences if sentence], missing is not None
 
 
 def _not_in_the_index(comparison: Comparison, not_in_index: Collection[str]) -> str | None:

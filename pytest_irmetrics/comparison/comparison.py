@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.metric_change import MetricChange
 from pytest_irmetrics.comparison.stored_runs import (
-    count_judged_since,
     is_in_the_words_of,
     stored_weight,
     with_stored_labels,
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
     from pytest_irmetrics.comparison.run_noise import RunNoise
-    from pytest_irmetrics.comparison.stored_runs import JudgedSince, LabelPart
+    from pytest_irmetrics.comparison.stored_runs import LabelPart
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.metrics import Grade, Metric
 
@@ -158,19 +157,6 @@ class Comparison:
             for i in self.paired
         )
 
-    @property
-    def _edited(self) -> list[tuple[Query, Query]]:
-        """The queries that were relabelled, as they were stored and as they are today."""
-        return [(was, self.now.golden.queries[query_id]) for query_id, was in self.relabelled.items()]
-
-    @cached_property
-    def judged_since(self) -> JudgedSince:
-        """How many documents that one run alone returns are judged today, and were not when the baseline was stored."""
-        new = {
-            (now.id, doc) for was, now in self._edited for doc in now.judgments.keys() - was.judgments.keys()
-        }
-        return count_judged_since(self.now, self.baseline, new)
-
     @cached_property
     def stored_level(self) -> Grade:
         """The relevance level that was stored with the baseline; today's where none was."""
@@ -182,7 +168,7 @@ class Comparison:
 
         Tags count only with ``tag``, where a query gained or lost it.
         """
-        edited = self._edited
+        edited = [(was, self.now.golden.queries[query_id]) for query_id, was in self.relabelled.items()]
         changed: dict[LabelPart, bool] = {
             "judgments": any(was.judgments != now.judgments for was, now in edited),
             "relevance level": self.stored_level != self.now.golden.relevance_level,

@@ -1,7 +1,4 @@
-"""Stored runs: their queries as they were judged, whether an answer is to a query of today, and the means they tell.
-
-Their labels are held against today's: which changed since the run was stored, and whether they favour one run.
-"""
+"""Stored runs: their queries as they were judged, whether an answer is to a query of today, and the means they tell."""
 
 from __future__ import annotations
 
@@ -18,21 +15,12 @@ from pytest_irmetrics.retrieval.passages import judges_other_passages
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
+    from collections.abc import Iterable
 
     from pytest_irmetrics.run.answer import Answers
 
 LabelPart = Literal["judgments", "relevance level", "weights", "tags"]
 """A part of the golden set, other than its queries, that scores depend on."""
-
-_MIN_JUDGMENTS = 5
-"""New judgments of one run's documents from which on they can be one-sided."""
-
-_MAX_OTHERS = 1 / 4
-"""Up to which share of them the other run's may get, for them to be one-sided."""
-
-_MUCH_LESS = 1 / 2
-"""Below which share of what is judged of the one run's own documents the other's are judged less."""
 
 # Queries.
 
@@ -147,56 +135,3 @@ def with_stored_labels(query: Query, answer: Answer) -> Query | None:
         return None
     no_answer = not answer.judgments if rejudged else query.no_answer
     return replace(query, weight=weight, tags=answer.tags, judgments=answer.judgments, no_answer=no_answer)
-
-
-class JudgedSide(NamedTuple):
-    """The documents that one run returns for the paired queries, and the other does not."""
-
-    returned: int
-    judged: int
-    """How many of them are judged today."""
-    judged_since: int
-    """How many of those were not when the baseline was stored."""
-
-
-class JudgedSince(NamedTuple):
-    """For each run the documents that it alone returns, and how many were judged since the baseline was stored."""
-
-    now: JudgedSide
-    baseline: JudgedSide
-
-    @property
-    def one_sided(self) -> Literal["now", "baseline"] | None:
-        """The run whose documents alone were judged; None where both runs' were, or the other's had been before.
-
-        Such judgments favour that run: its relevant documents count from then on, the other's do not.
-        """
-        now, baseline = self.now, self.baseline
-        if _favours(now, baseline):
-            return "now"
-        return "baseline" if _favours(baseline, now) else None
-
-
-def _favours(one: JudgedSide, other: JudgedSide) -> bool:
-    return (
-        one.judged_since >= _MIN_JUDGMENTS
-        and other.judged_since <= _MAX_OTHERS * one.judged_since
-        and other.judged * one.returned < _MUCH_LESS * one.judged * other.returned
-    )
-
-
-def count_judged_since(
-    now: Evaluation, baseline: Evaluation, new: Collection[tuple[str, str]]
-) -> JudgedSince:
-    """Count the documents that one run alone returns, and which of them are judged; ``new`` are pairs of query and document."""
-    sides = []
-    for side, other in ((now, baseline), (baseline, now)):
-        returned = judged = since = 0
-        for query in now.counted if new else ():
-            theirs = {doc_id for ranking in other.rankings(query.id) for doc_id in ranking}
-            own = {doc_id for ranking in side.rankings(query.id) for doc_id in ranking} - theirs
-            returned += len(own)
-            judged += sum(doc_id in query.judgments for doc_id in own)
-            since += sum((query.id, doc_id) in new for doc_id in own)
-        sides.append(JudgedSide(returned, judged, since))
-    return JudgedSince(*sides)

@@ -21,7 +21,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.comparison import Comparison
     from pytest_irmetrics.comparison.metric_change import MetricChange
     from pytest_irmetrics.comparison.run_noise import RunNoise
-    from pytest_irmetrics.comparison.stored_runs import JudgedSince
     from pytest_irmetrics.gates.verdict import State
     from pytest_irmetrics.thresholds import Gate
 
@@ -197,9 +196,6 @@ class _Moved:
         """Yield what the move is by the stored labels and by today's, where these are others."""
         stored = self.today.under_stored_labels
         if stored is None or not labels:
-            return
-        if self.today.judged_since.one_sided is not None:
-            yield one_sided(self.today.judged_since)
             return
         was, is_now = (replace(self, comparison=one).moved for one in (stored, self.today))
         hidden = self.comparison is stored
@@ -425,19 +421,6 @@ def noise_text(noise: RunNoise, limit: float | None = None) -> str:
     unstable = f" Least stable: {', '.join(noise.unstable[:3])}." if noise.unstable else ""
     spread = f"{score_text(noise.deviation)} from run to run (standard deviation)"
     return f"With {asked} the difference varies by {spread}{beyond}.{unstable}"
-
-
-def one_sided(judged: JudgedSince) -> str:
-    """Say that one run's documents alone were judged since the baseline was stored, so that today's judgments favour it."""
-    one, other = (
-        ("today's run", "the baseline") if judged.one_sided == "now" else ("the baseline", "today's run")
-    )
-    few, many = sorted((judged.now, judged.baseline), key=lambda side: side.judged_since)
-    return (
-        f"The new judgments are of one side: {many.judged_since:,} of the documents that {one} alone returns were judged since "
-        f"the baseline was stored, and {few.judged_since or 'none'} of the {few.returned:,} that {other} alone does. That favours {one}, so today's "
-        "judgments do not tell which is better. Judge both."
-    )
 
 
 _Why = Literal["within", "beyond", "unlikely", "far", "lost", "noise hides any fall", "chance", "noise"]

@@ -201,7 +201,6 @@ def test_a_query_that_is_asked_several_times_has_the_average_of_its_scores():
     metrics = ["mrr", "mrr(miss=skip)", "precision@2", "no_answer", "own"]
     custom = {"own": lambda _query, ranking, _k: float(len(ranking))}
     evaluation = evaluate(GOLDEN, in_turns(["d3"], ["x", "d3"], []), metrics, repeat=3, custom_metrics=custom)
-    assert evaluation.repeated
     assert evaluation.score("mrr", "b") == pytest.approx((1 + 0.5 + 0) / 3)
     assert evaluation.score("mrr(miss=skip)", "b") == 0.75
     assert evaluation.score("precision@2", "b") == pytest.approx(1 / 3)
@@ -210,7 +209,6 @@ def test_a_query_that_is_asked_several_times_has_the_average_of_its_scores():
     assert evaluation.repeats("mrr(miss=skip)") == {"a": [None] * 3, "b": [1, 0.5, None]}
     assert evaluation.repeats("own") == {"a": [1, 2, 0], "b": [1, 2, 0]}
     assert evaluation.repeats("no_answer") == {"n": [0, 0, 1]}
-    assert not evaluate(GOLDEN, search, ["mrr"]).repeated
 
 
 def test_where_a_query_failed_there_is_no_mean():
