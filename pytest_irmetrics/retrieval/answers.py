@@ -206,13 +206,10 @@ def read_ranking(
     if duplicates == "collapse":
         return tuple(dict.fromkeys(ids))
     doc, first, second = repeated
-    cure = (
-        "A place of -1 is what FAISS and its like return where there is nothing more: leave it out."
-        if doc == "-1"
-        else "Return each document once; or keep the first of each: ir_duplicates = collapse (from Python, "
-        'duplicates="collapse").'
+    raise AnswerError(
+        f"{quote(doc)} came back at rank {first} and again at rank {second}. Return each document once; or keep the first of "
+        'each: ir_duplicates = collapse (from Python, duplicates="collapse").'
     )
-    raise AnswerError(f"{quote(doc)} came back at rank {first} and again at rank {second}. {cure}")
 
 
 def read_item(item: Any) -> tuple[str, float | None]:
