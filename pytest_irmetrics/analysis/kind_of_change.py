@@ -177,11 +177,8 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
     They are counted among the first k of the metric, over the queries that both runs have. None where passages are judged:
     most results are then chunks that were looked through and hold none.
     """
-    if (
-        any(query.passages for query in comparison.now.counted)
-        or metric.kind != "ranking"
-        or comparison.change(metric).delta >= -TOLERANCE
-    ):
+    searched = any(query.passages for query in comparison.now.counted)
+    if searched or metric.kind != "ranking" or comparison.change(metric).delta >= -TOLERANCE:
         return None
     results = new = left = 0
     for query in comparison.now.queries(metric):

@@ -115,15 +115,7 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
             settles = len(runs) == 1 or max(compared) - min(compared) > TOLERANCE * total
             of_runs = ranks[query_id, doc_id]
             found.append(Unjudged(golden.queries[query_id], doc_id, influence, tuple(of_runs), settles))
-    found.sort(
-        key=lambda one: (
-            not one.settles,
-            -round(one.influence, 12),
-            one.rank,
-            places[one.query.id],
-            one.doc_id,
-        )
-    )
+    found.sort(key=lambda one: (not one.settles, -round(one.influence, 12), one.rank, places[one.query.id]))
     return Pool(tuple(found), len(seen), tuple(map(tuple, unpaired)))
 
 

@@ -135,13 +135,15 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
     judging = [query for query in evaluation.counted if query.passages]
     entries = {query.id: {e for r in evaluation.rankings(query.id) for e in r} for query in judging}
     found = {p.key for query in judging for p in query.passages if p.key in entries[query.id]}
-    missed: dict[str, str] = {}  # and for which query
-    for query in judging:
-        returned = {*documents_of(query, entries[query.id])}
-        for passage in query.passages:
-            relevant = passage.grade >= golden.relevance_level
-            if relevant and passage.doc in returned and passage.key not in found:
-                missed.setdefault(passage.key, query.id)
+    returned = {query.id: {*documents_of(query, entries[query.id])} for query in judging}
+    missed = {
+        passage.key: query.id
+        for query in judging
+        for passage in query.passages
+        if passage.grade >= golden.relevance_level
+        and passage.doc in returned[query.id]
+        and passage.key not in found
+    }
     if missed:
         named = [f"{golden.where_judged(query_id, key)} {key}" for key, query_id in missed.items()]
         yield (
@@ -212,14 +214,9 @@ def _fewer_results(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Say that a run passes in which clearly fewer results come back than before."""
     if result.failed or result.evaluation.only is not None:
         return
-    before, now = (
-        sum(len(ranking) for query in comparison.now.counted for ranking in side.rankings(query.id))
-        for side in (comparison.baseline, comparison.now)
-    )
-    if now < before:
-        from pytest_irmetrics.analysis.signs import fewer_results  # noqa: PLC0415 - as a rule as many come back
+    from pytest_irmetrics.analysis.signs import fewer_results  # noqa: PLC0415 - needed after a comparison alone
 
-        yield from filter(None, [fewer_results(comparison)])
+    yield from filter(None, [fewer_results(comparison)])
 
 
 def _missing_judgments(comparison: Comparison, result: ItemResult) -> Iterator[str]:

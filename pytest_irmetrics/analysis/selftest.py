@@ -123,29 +123,18 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
             continue
         deltas = {metric.name: moved[metric.name] for metric in reported if metric.name in moved}
         gated = [metric.name for metric, tag in gates.slices if tag is None and metric.name in deltas]
-        tried.append(
-            Degradation(
-                degraded.name,
-                degraded.what,
-                len(degraded.rankings),
-                deltas,
-                gated,
-                [*dict.fromkeys(map(_label, caught))],
-                degraded.tag,
-            )
-        )
+        name, what, tag, touched = degraded.name, degraded.what, degraded.tag, len(degraded.rankings)
+        caught_by = [*dict.fromkeys(map(_label, caught))]
+        tried.append(Degradation(name, what, touched, deltas, gated, caught_by, tag))
         ordered = {name: moved[name] for name in (*gated, *moved)}
         metric = None if caught else degraded.fell_most(ordered, intact, gates)
         if metric is not None:
-            tag = json.dumps(degraded.tag, ensure_ascii=False)
-            text = degraded.advice.format(name=degraded.name, metric=metric, tag=tag)
+            quoted = json.dumps(tag, ensure_ascii=False)
+            text = degraded.advice.format(name=name, metric=metric, tag=quoted)
             advice.setdefault((degraded.advice, metric), text)
-    texts = [f"The retriever was not asked; the scores are those of {against.name} as it is stored."]
-    if failing:
-        name = against.name.capitalize()
-        texts.insert(
-            0, f"{name}, intact, fails its own gates; what fails here is not counted as catching anything."
-        )
+    lead = f"{against.name.capitalize()}, intact, fails its own gates; what fails here is not counted as catching anything."
+    texts = [lead] if failing else []
+    texts.append(f"The retriever was not asked; the scores are those of {against.name} as it is stored.")
     unpaired = (*itself.new, *itself.reworded, *itself.passages_edited)
     if unpaired:
         left_out = plural(len(unpaired), "query", "queries")

@@ -132,7 +132,6 @@ def compare_since(
             accepted.append((verdict._replace(text=text, metric=metric, queries=()), why))
             if verdict.metric is not None and verdict.word == "max_drop":
                 pays += _pays(compared, verdict.metric, verdict.tag)
-    said = [(verdict.metric, verdict.tag) for verdict, _ in accepted]
     means = [*_means(comparison, now, run, gated)]
     if means and not accepted:
         pays += _pays(comparison, *means[0][0])
@@ -140,8 +139,7 @@ def compare_since(
         *(f"Its baseline was {path}." for path in [committed.renamed_from] if path),
         *(text for verdict, _, text in found if verdict.state == "undecided"),
         *pays,
-        # Of what the search alone moved the verdict says as much.
-        *(text for mean, parts, text in means if mean not in said or [*parts] != ["retriever"]),
+        *(text for _, text in means),
         *edit_sentences(edits),
     ]
     report.holds_less = any(edit.weaker for edit in edits)
@@ -186,8 +184,8 @@ def _pays(comparison: Comparison, metric: Metric, tag: str | None) -> Iterator[s
 
 def _means(
     comparison: Comparison, now: Evaluation, run: Run, gated: Iterable[tuple[Metric, str | None]]
-) -> Iterator[tuple[tuple[Metric, str | None], dict[str, float], str]]:
-    """Yield the gated means that moved, each with the parts of the change that edits and the retriever have, and a sentence."""
+) -> Iterator[tuple[tuple[Metric, str | None], str]]:
+    """Yield the gated means that moved, each with a sentence on the parts that edits and the retriever have in that."""
     as_stored = golden_set_as_stored(run, now.golden.name)
     first = replace(comparison.baseline, golden=as_stored, depth=run.depth or now.depth, only=None)
     labels = comparison.under_stored_labels or comparison
@@ -210,4 +208,4 @@ def _means(
             if parts:
                 shown = ", ".join(f"{part} {signed_text(delta)}" for part, delta in parts.items())
                 moved = change_text(found[""], found["added"])
-                yield (metric, tag), parts, f"{mean_name(metric, tag)} {moved}: {shown}."
+                yield (metric, tag), f"{mean_name(metric, tag)} {moved}: {shown}."
