@@ -75,6 +75,7 @@ class Comparison:
         self.baseline: Evaluation = baseline.narrowed(self._paired_ids, self.depth)
         """The baseline's evaluation of the paired queries."""
         self._changes: dict[tuple[Metric, str | None], MetricChange] = {}
+        self._paired_shares: dict[str | None, float] = {}
 
     def __repr__(self) -> str:
         return f"<Comparison of {plural(len(self.paired), 'query', 'queries')}, depth {self.depth}>"
@@ -100,15 +101,10 @@ class Comparison:
         return self._changes[key]
 
     def _measure(self, metric: Metric, tag: str | None) -> MetricChange:
-        queries = self.now.queries(metric, tag)
-        stored = {query.id: score for query, score in self.baseline.scored(metric)}
-        return MetricChange(
-            metric,
-            tag,
-            weights={query.id: query.weight for query in queries},
-            before={query.id: stored[query.id] for query in queries if query.id in stored},
-            after={query.id: score for query, score in self.now.scored(metric, tag)},
-        )
+        weights = {query.id: query.weight for query in self.now.queries(metric, tag)}
+        stored = self.baseline.scores_of(metric)
+        before = {query_id: stored[query_id] for query_id in weights if query_id in stored}
+        return MetricChange(metric, tag, weights, before, self.now.scores_of(metric, tag))
 
     @cached_property
     def _repeated(self) -> bool:
@@ -129,7 +125,10 @@ class Comparison:
 
         With ``tag``, the share of the queries that were stored with it.
         """
-        return 1 - self.share_of((*self.removed, *self.reworded, *self.passages_edited), tag)
+        if tag not in self._paired_shares:
+            unpaired = (*self.removed, *self.reworded, *self.passages_edited)
+            self._paired_shares[tag] = 1 - self.share_of(unpaired, tag)
+        return self._paired_shares[tag]
 
     def share_of(self, ids: Sequence[str], tag: str | None = None) -> float:
         """Return the share that some of the baseline's queries have of all, or of those with a tag, by weight, in [0, 1]."""

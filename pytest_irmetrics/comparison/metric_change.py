@@ -69,11 +69,9 @@ class MetricChange:
     @cached_property
     def delta(self) -> float:
         """Change of the mean, now − baseline; 0 where no query is paired."""
-        if self.now is None or self.baseline is None:
-            return 0.0
-        if self._denominators_differ:
-            return self.now - self.baseline
-        return math.fsum(self.weighted_differences.values()) / self.n
+        if not self._denominators_differ:
+            return math.fsum(self.weighted_differences.values()) / max(self.n, 1)
+        return 0.0 if self.now is None or self.baseline is None else self.now - self.baseline
 
     @property
     def _denominators_differ(self) -> bool:
@@ -83,10 +81,10 @@ class MetricChange:
     @cached_property
     def weighted_differences(self) -> Mapping[str, float]:
         """Query id → weight · N / Σ weights · (now − baseline); their plain mean is ``delta``."""
-        weights = {i: self.weights[i] for i in self.differences}
+        weights = self.weights
         if set(weights.values()) <= {1.0}:
             return self.differences
-        scale = self.n / math.fsum(weights.values())
+        scale = self.n / math.fsum(weights[i] for i in self.differences) if self.n else 1.0
         return {i: weights[i] * scale * value for i, value in self.differences.items()}
 
     @cached_property

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice, repeat
 from types import MappingProxyType
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, cast
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import plural
@@ -251,9 +251,15 @@ class Evaluation:
         query's retrieval failed.
         """
         self._require_answers()
-        return {
-            metric.name: {query.id: score for query, score in self.scored(metric)} for metric in self.metrics
-        }
+        return {metric.name: self.scores_of(metric) for metric in self.metrics}
+
+    def scores_of(self, metric: str | Metric, tag: str | None = None) -> dict[str, float]:
+        """Return query id → score of the queries that a metric has scored, those with ``tag`` if one is given."""
+        column = self.column(metric, tag)
+        found = dict(zip([query.id for query in self.queries(metric, tag)], column, strict=True))
+        if None in column:
+            found = {query_id: score for query_id, score in found.items() if score is not None}
+        return cast("dict[str, float]", found)
 
     def scored(self, metric: str | Metric, tag: str | None = None) -> list[tuple[Query, float]]:
         """Return the queries that a metric has scored, those with ``tag`` if one is given, with their scores."""

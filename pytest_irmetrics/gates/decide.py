@@ -59,8 +59,9 @@ def decide(case: Case) -> tuple[Verdict, ...]:
             for query in evaluation.counted
             for gate in (own_gates(query) if limits.own is None else limits.own.get(query.id, ()))
         )
+        held = replace(case, gates=limits)
         for gate in (*limits, *of_queries):
-            verdict = judge(replace(case, gates=limits), gate)
+            verdict = judge(held, gate)
             if verdict is not None:
                 known = judged.setdefault(verdict.key, verdict)
                 judged[verdict.key] = min(known, verdict, key=lambda one: STATES.index(one.state))
