@@ -31,16 +31,12 @@ class FileError(IRMetricsError):
 def read_bytes(path: Path, limit: int = MAX_RUN_BYTES) -> bytes:
     """Return the content of a regular file of at most `limit` bytes, unpacked if it is gzip. Raises FileError."""
     try:
-        status = (
-            path.stat()
-        )  # before it is opened: a pipe would wait for its writer, and some devices do something
+        # Before it is opened: a pipe would wait for its writer, and some devices do something.
+        status = path.stat()
         if not stat.S_ISREG(status.st_mode):
-            what = (
-                "a folder. Name a file in it"
-                if stat.S_ISDIR(status.st_mode)
-                else "no regular file, but a pipe or a device. Write it to a file"
-            )
-            raise FileError(f"This is {what}.")
+            if stat.S_ISDIR(status.st_mode):
+                raise FileError("This is a folder. Name a file in it.")
+            raise FileError("This is no regular file, but a pipe or a device. Write it to a file.")
         with path.open("rb") as file:
             data = b"" if status.st_size > limit else file.read(limit + 1)
     except (FileNotFoundError, NotADirectoryError):

@@ -32,11 +32,13 @@ def shorten(text: str, width: int, dots: str = "…", *, middle: bool = False) -
     """
     if display_width(text) <= width:
         return text
-    room = max(width - len(dots), 0)
+    room = width - len(dots)
+    if room <= 0:
+        return dots[: max(width, 0)]
     tail_room = room // 2 if middle else 0
     cells = list(map(_cells, text))
     head, tail = _count_fitting(cells, room - tail_room), _count_fitting(cells[::-1], tail_room)
-    return f"{text[:head].rstrip(' ')}{dots}{text[len(text) - tail :]}"[: max(width, 0)]
+    return f"{text[:head].rstrip(' ')}{dots}{text[len(text) - tail :]}"
 
 
 def _count_fitting(cells: Sequence[int], room: int) -> int:

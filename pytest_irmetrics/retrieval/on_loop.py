@@ -17,7 +17,7 @@ from pytest_irmetrics.retrieval.calls import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
+    from collections.abc import Collection
 
     from pytest_irmetrics.retrieval.calls import Call
     from pytest_irmetrics.retrieval.session import Session
@@ -40,7 +40,7 @@ def is_loop_running() -> bool:
 async def ask_on_loop(session: Session) -> None:
     """Call the retriever on the loop that runs, as often at once as wanted, and await its answers."""
     options, given = session.options, session.pending
-    tasks: list[_Task] = []
+    tasks: set[_Task] = set()  # those that are not done
 
     async def ask(call: Call, answer: PendingAnswer | None) -> Reply | BaseException:
         try:
@@ -52,16 +52,16 @@ async def ask_on_loop(session: Session) -> None:
             return error
 
     def start(call: Call, answer: PendingAnswer | None) -> _Task:
-        tasks.append(asyncio.ensure_future(ask(call, answer)))
-        return tasks[-1]
+        task = asyncio.ensure_future(ask(call, answer))
+        tasks.add(task)
+        task.add_done_callback(tasks.discard)
+        return task
 
     try:
         for futures, seconds in session.in_flight(start, _reply_of, options.concurrency, options.timeout):
             await asyncio.wait(futures, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
-        for task in tasks:
-            task.cancel()
-        await _clean_up(tasks)
+        await _clean_up({*tasks})
         for answer in given:
             answer.close()
 
@@ -74,10 +74,11 @@ def _reply_of(task: _Task, call: Call) -> Reply:
     return reply
 
 
-async def _clean_up(cancelled: Iterable[asyncio.Task[Any]]) -> bool:
-    """Give cancelled tasks a short time to clean up, and say whether all are done; some swallow their cancellation."""
-    left = [task for task in cancelled if not task.done()]
-    return not left or not (await asyncio.wait(left, timeout=_CLEANUP_SECONDS))[1]
+async def _clean_up(tasks: Collection[asyncio.Task[Any]]) -> bool:
+    """Cancel tasks, give them a short time to clean up, and say whether all are done; some swallow their cancellation."""
+    for task in tasks:
+        task.cancel()
+    return not tasks or not (await asyncio.wait(tasks, timeout=_CLEANUP_SECONDS))[1]
 
 
 async def ask_beside_loop(session: Session) -> None:
@@ -124,10 +125,7 @@ def close_session_loop() -> None:
         return
 
     async def end() -> bool:
-        left = asyncio.all_tasks() - {asyncio.current_task()}
-        for task in left:
-            task.cancel()
-        return await _clean_up(left)
+        return await _clean_up(asyncio.all_tasks() - {asyncio.current_task()})
 
     atexit.unregister(close_session_loop)
     if runner.run(end()):

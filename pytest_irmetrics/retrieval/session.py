@@ -158,10 +158,9 @@ class Session:
             self.pending.append(reply)
             return
         options, repeat = self.options, reply.call.repeat
-        if (
-            options.timeout is not None and reply.milliseconds > options.timeout * 1000
-        ):  # it blocked the event loop
-            reply = reply.call.timed_out(options.timeout)
+        limit = inf if options.timeout is None else options.timeout
+        if reply.milliseconds > limit * 1000:  # it blocked the event loop
+            reply = reply.call.timed_out(limit)
         for query_id, outcome in zip(reply.call.query_ids, reply.outcomes, strict=True):
             if isinstance(outcome, str):
                 when = f"time {repeat + 1} of {options.repeat}: " if options.repeat > 1 else ""
@@ -176,9 +175,8 @@ class Session:
     def _stored_like(self, query_id: str, ranking: tuple[str, ...]) -> tuple[str, ...]:
         """Return a ranking; the stored run's own where that has an equal one, so that equal ones are held once."""
         answer = None if self.options.stored is None else self.options.stored.answers.get(query_id)
-        return (
-            ranking if answer is None else next((one for one in answer.rankings if one == ranking), ranking)
-        )
+        rankings = () if answer is None else answer.rankings
+        return next((one for one in rankings if one == ranking), ranking)
 
     @property
     def should_stop(self) -> bool:
