@@ -11,7 +11,7 @@ from pytest_irmetrics.base.wording import plural, printable
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.config import collects_whole_files, requests_irmetrics, run_config, runs_tests
-from pytest_irmetrics.plugin.marks import name_in_file
+from pytest_irmetrics.plugin.marks import golden_parameter, name_in_file
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
 from pytest_irmetrics.retrieval import RetrievalError, Retriever
 from pytest_irmetrics.run import Header, Run, RunError
@@ -150,6 +150,8 @@ def items_with_orphans(
         return
     functions: dict[Path, dict[Path, pytest.Item]] = {}
     for item in filter(requests_irmetrics, items):
+        if golden_parameter(item).problem is not None:
+            continue  # none of its golden sets is known
         own = baseline_path(Path(item.path), name_in_file(item), settings.baseline_dir)
         functions.setdefault(_function(own), {})[own] = item
     for function, found in functions.items():

@@ -5,7 +5,6 @@ from __future__ import annotations
 import difflib
 import glob
 import os
-from collections import defaultdict
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -13,7 +12,6 @@ import pytest
 
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.escape import break_ci_commands
 from pytest_irmetrics.base.files import parameter_id, relative_path
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.metrics import MetricError
@@ -64,54 +62,39 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     """Make one test item for each golden set of a test; also for a single one, so that names never change."""
     nearest = next((marks for _, marks in mark_levels(metafunc.definition, "ir_golden") if marks), [])
     if nearest:
-        found = _golden_parameters(nearest, Path(metafunc.definition.path).parent)
+        try:
+            found = _golden_parameters(nearest, Path(metafunc.definition.path).parent)
+        except MarkError as error:
+            found = {"ir_golden": GoldenParameter(None, problem=str(error))}
         metafunc.parametrize(
             "irmetrics", list(found.values()), ids=list(found), indirect=True, scope="function"
         )
 
 
 def _golden_parameters(marks: Sequence[pytest.Mark], folder: Path) -> dict[str, GoldenParameter]:
-    """Return the golden sets that the marks of a test in a folder find, by the id of their test item."""
-    found: dict[str, list[GoldenParameter]] = defaultdict(list)
+    """Return the golden sets that the marks of a test in a folder find, by the id of their test item. Raises MarkError."""
+    found: dict[str, GoldenParameter] = {}
     for mark in marks:
-        try:
-            patterns, parameter = _golden_arguments(mark)
-        except MarkError as error:
-            found["ir_golden"].append(GoldenParameter(None, problem=str(error)))
-            continue
-        for pattern in patterns:
-            paths = _expand(folder, pattern)
-            for path, item_id in paths:
-                found[item_id].append(parameter._replace(path=path))
-            if not paths:
-                where = "" if os.path.isabs(pattern) else f" in {folder.name}/"  # noqa: PTH117 - a pattern is no path
-                problem, advice = "matches no file", "Mend the pattern, or add the golden set"
-                if os.path.isdir(folder / pattern):  # noqa: PTH112 - Path.is_dir raises for a name that no file has
-                    problem, advice = "is a folder", f"Write which files: {pattern.rstrip('/')}/*.yaml"
-                text = f"ir_golden({pattern!r}) {problem}{where}. {advice}."
-                found[break_ci_commands(pattern)].append(GoldenParameter(None, problem=text))
+        patterns, parameter = _golden_arguments(mark)
+        for path, item_id in (match for pattern in patterns for match in _expand(folder, pattern)):
+            one = parameter._replace(path=path)
+            other = found.setdefault(item_id, one)
+            if other != one:
+                shown = " and ".join(sorted(_shown(two, folder) for two in (one, other)))
+                raise MarkError(
+                    f"Two golden sets have the id {item_id!r}: {shown}. Rename one, or mark two tests."
+                )
     # Path.resolve raises where links lead in a circle.
-    known = {os.path.realpath(one.path) for same in found.values() for one in same if one.path}
+    known = {os.path.realpath(one.path) for one in found.values() if one.path}
     siblings = tuple(map(Path, sorted(known)))
-    return {
-        item_id: _only_one(item_id, same, folder)._replace(siblings=siblings)
-        for item_id, same in found.items()
-    }
+    return {item_id: one._replace(siblings=siblings) for item_id, one in found.items()}
 
 
-def _only_one(item_id: str, same: Sequence[GoldenParameter], folder: Path) -> GoldenParameter:
-    """Return the parameter that an id stands for, or the problem that it stands for several."""
-    different = dict.fromkeys(same)
-    if len(different) == 1:
-        return same[0]
-    shown = []
-    for one in different:
-        given = {"depth": one.depth, "duplicates": one.duplicates}
-        words = [f"{name}={value}" for name, value in given.items() if value is not None]
-        file = printable(relative_path(one.path, folder)) if one.path else "?"
-        shown.append(f"{file} ({', '.join(words)})" if words else file)
-    text = f"Two golden sets have the id {item_id!r}: {' and '.join(sorted(shown))}. Rename one, or mark two tests."
-    return GoldenParameter(None, problem=text)
+def _shown(one: GoldenParameter, folder: Path) -> str:
+    """Return a golden set's path relative to a folder, with what its mark sets."""
+    given = {"depth": one.depth, "duplicates": one.duplicates}
+    words = ", ".join(f"{name}={value}" for name, value in given.items() if value is not None)
+    return printable(relative_path(one.path or "", folder)) + (f" ({words})" if words else "")
 
 
 def _golden_arguments(mark: pytest.Mark) -> tuple[list[str], GoldenParameter]:
@@ -137,15 +120,20 @@ def _fixed_folder(pattern: str) -> str:
 
 
 def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
-    """Return the files that a pattern matches, in the order of their names, each with its item's id."""
-    pattern = pattern.rstrip("/") or "/"
-    fixed = folder / _fixed_folder(pattern)
+    """Return the files that a pattern matches, in the order of their names, each with its item's id. Raises MarkError for none."""
+    fixed = folder / _fixed_folder(pattern.rstrip("/"))
     named = os.path.exists(folder / pattern)  # noqa: PTH110 - Path.exists raises for a name that no file has
     if named:
         matches = [str(folder / pattern)]
     else:
         matches = sorted(glob.glob(os.path.join(glob.escape(str(folder)), pattern), recursive=True))  # noqa: PTH118, PTH207 - pathlib's glob does not take absolute patterns
     paths = [Path(match) for match in matches if _may_be_golden(match, named=named)]
+    if not paths:
+        where = "" if os.path.isabs(pattern) else f" in {folder.name}/"  # noqa: PTH117 - a pattern is no path
+        problem, advice = "matches no file", "Mend the pattern, or add the golden set"
+        if named:
+            problem, advice = "is a folder", f"Write which files: {pattern.rstrip('/')}/*.yaml"
+        raise MarkError(f"ir_golden({pattern!r}) {problem}{where}. {advice}.")
     return [(path, parameter_id(path, fixed)) for path in paths]
 
 

@@ -38,10 +38,7 @@ _OUTCOMES = ("passed", "failed", "skipped")
 """Any other outcome, a plugin's ``rerun`` or ``retried``, is of an attempt that does not count."""
 
 
-_CI_COMMITS = (
-    *("GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION"),
-    *("BITBUCKET_COMMIT", "CIRCLE_SHA1", "GIT_COMMIT"),
-)
+_CI_COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION", "BITBUCKET_COMMIT", "CIRCLE_SHA1")
 """Environment variables in which CI systems have the commit that is checked out."""
 
 
