@@ -72,7 +72,7 @@ def edit_sentences(edits: Sequence[Edit]) -> Iterator[str]:
 def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterator[Edit]:
     """Yield how the golden set was edited since a comparison's baseline was stored: its queries, and what judges these.
 
-    `before` is the golden set of then; without it only what the stored run says of it is compared.
+    `before` is the golden set that it was stored for; without it only what the stored run says of it is compared.
     """
     answers, today = comparison.baseline.run.answers, comparison.full.golden
     yield from (Edit("dropped", query_id) for query_id in comparison.removed)

@@ -67,17 +67,8 @@ class ItemResult:
         ``judge`` is the command that lists what to judge, which is kept where judgments would decide on a failure.
         """
         now, leading = self.evaluation, self.leading_metric
-        kind: str | None = None
-        sentences: list[str] = []
-        judgments_decide = False
-        if self.failed and self.comparison is not None:
-            from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - needed after a failure alone
-
-            kind, sentences, judgments_decide = kind_of_change(
-                self.comparison, self.gates, self.verdicts, leading, self.not_in_index
-            )
         gates = [_verdict_report(verdict) for verdict in self.verdicts]
-        return ItemReport(
+        report = ItemReport(
             nodeid=nodeid,
             golden_set=golden_set,
             outcome="error" if now.errors else "failed" if self.failed else "passed",
@@ -85,18 +76,23 @@ class ItemResult:
             leading_metric=None if leading is None else leading.name,
             gates=gates,
             slices=self.slices(),
-            kind=kind,
-            kind_sentences=sentences,
             notes=list(self.notes),
             query_count=len(now.counted),
             xfail_count=len(now.known_bad),
             queries=self._queries(gates, everything=everything),
             against=self.against,
-            judge=judge if judgments_decide else None,
             depth=now.depth,
             since=self.since,
             selftest=self.degradations,
         )
+        if self.failed and self.comparison is not None:
+            from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - needed after a failure alone
+
+            report.kind, report.kind_sentences, judgments_decide = kind_of_change(
+                self.comparison, self.gates, self.verdicts, leading, self.not_in_index
+            )
+            report.judge = judge if judgments_decide else None
+        return report
 
     def _queries(self, gates: Sequence[VerdictReport], *, everything: bool) -> list[QueryReport]:
         """Return the queries that explain the failed gates, or all, in the order of every output.
@@ -126,11 +122,9 @@ class ItemResult:
         queries = [self._query_report(known[query_id], as_stored=query_id in as_stored) for query_id in ids]
         if only is not None and self.comparison is not None:
             # What is looked at closer is shown by either judgments.
-            relabelled = [
-                was for was in self.comparison.relabelled.values() if was.id in ids.keys() - as_stored
-            ]
-            also = [known[was.id] for was in relabelled if was.judgments != known[was.id].judgments]
-            queries += [self._query_report(query, as_stored=True) for query in also]
+            shown = (was for was in self.comparison.relabelled.values() if was.id in ids.keys() - as_stored)
+            edited = [known[was.id] for was in shown if was.judgments != known[was.id].judgments]
+            queries += [self._query_report(query, as_stored=True) for query in edited]
         for query in queries:
             query.explains = explaining.get(query.query_id)
         return sorted(queries, key=key)

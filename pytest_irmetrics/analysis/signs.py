@@ -269,10 +269,9 @@ def _nothing_shared(answers: Answers) -> str | None:
     """Look for answers that have none of their documents left, though something comes back."""
 
     def shares_nothing(before: Ranking, now: Ranking) -> bool:
-        shared = {*before}.intersection(now)
-        return (
-            bool(now) and len(shared) <= _SHARED * len(before) >= _FEWEST * _SHARED and before[0] not in now
-        )
+        if not now or len(before) < _FEWEST or before[0] in now:
+            return False
+        return len({*before}.intersection(now)) <= _SHARED * len(before)
 
     seen = _showing(answers, shares_nothing)
     if not seen:
@@ -288,7 +287,7 @@ def _nothing_shared(answers: Answers) -> str | None:
 
 def _fewer_results(answers: Answers) -> str | None:
     """Look for answers that are clearly shorter than they were, on average."""
-    before, now = (sum(map(len, side)) for side in (([p.before for p in answers]), [p.now for p in answers]))
+    before, now = sum(len(pair.before) for pair in answers), sum(len(pair.now) for pair in answers)
     shorter = sum(len(pair.now) < len(pair.before) for pair in answers)
     if now >= _FEWER * before or shorter < _FEWEST:
         return None
