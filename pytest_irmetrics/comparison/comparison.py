@@ -52,7 +52,7 @@ class Comparison:
                 new.append(query_id)
             elif not is_in_the_words_of(answer, query):
                 reworded.append(query_id)
-            elif judges_other_passages(query.judgments, query.passages, answer):
+            elif judges_other_passages(query, answer):
                 edited.append(query_id)
             else:
                 paired.append(query_id)

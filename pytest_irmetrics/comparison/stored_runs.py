@@ -32,9 +32,7 @@ def is_in_the_words_of(answer: Answer, query: Query) -> bool:
 
 def is_answer_to(answer: Answer, query: Query) -> bool:
     """Whether a stored answer was to this text and params, and searched for the passages that the query judges."""
-    return is_in_the_words_of(answer, query) and not judges_other_passages(
-        query.judgments, query.passages, answer
-    )
+    return is_in_the_words_of(answer, query) and not judges_other_passages(query, answer)
 
 
 def stored_weight(answer: Answer, otherwise: float = 1.0) -> float:

@@ -23,11 +23,10 @@ from pytest_irmetrics.retrieval.answers import (
 from pytest_irmetrics.retrieval.responses import RefusedError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 
     from pytest_irmetrics.golden import Query
     from pytest_irmetrics.golden.query import Passage
-    from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.run import Answer
 
 _CHUNK = " (chunk "
@@ -142,18 +141,16 @@ def _text(rank: int, item: Any, document: str, *, required: bool) -> str | None:
 # Entries of rankings
 
 
-def judges_other_passages(
-    judgments: Mapping[str, Grade], passages: Iterable[Passage], answer: Answer
-) -> bool:
+def judges_other_passages(query: Query, answer: Answer) -> bool:
     """Say whether a query judges other passages than when an answer to it was stored, which was not searched for these.
 
     Another grade of the same passage is no edit of passages.
     """
-    stored = answer.judgments
+    stored, judgments = answer.judgments, query.judgments
     if stored is None or stored == judgments:
         return False
     edited = stored.keys() ^ judgments.keys()
-    if not edited.isdisjoint({*answer.passages, *(passage.key for passage in passages)}):
+    if not edited.isdisjoint({*answer.passages, *(passage.key for passage in query.passages)}):
         return True
     # A document that was judged by passage and is judged as a whole now.
     whole = edited & judgments.keys()

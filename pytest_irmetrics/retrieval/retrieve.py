@@ -136,6 +136,6 @@ def _asked_otherwise(query: Query, stored: Answer) -> str:
         return f"the stored run answers another text, {quote(stored.text)}"
     if (stored.text is not None or stored.params) and stored.params != query.params:
         return f"the stored run answers other params, {describe(dict(stored.params))}"
-    if judges_other_passages(query.judgments, query.passages, stored):
+    if judges_other_passages(query, stored):
         return "the stored run was searched for other passages than the query judges now"
     return ""

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import os
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from operator import countOf
@@ -165,11 +165,18 @@ def _checked_ranking(query_id: str, given: object) -> tuple[str, ...]:
     def refuse(fault: str) -> RunError:
         return RunError(f"the ranking of query {quote(query_id)}{fault}")
 
-    if type(given) not in (list, tuple):
-        if isinstance(given, Mapping):
-            given = _ordered(given, refuse)
-        elif isinstance(given, (str, bytes, AbstractSet)) or not isinstance(given, Iterable):
-            raise refuse(f" is a {type(given).__name__}. Give a list of ids, best first.")
+    if isinstance(given, Mapping):
+        try:
+            scores = [(as_id(doc) or "", float(score)) for doc, score in given.items()]
+        except (TypeError, ValueError, OverflowError):
+            scores = [("", math.nan)]
+        if any(not doc or math.isnan(score) for doc, score in scores):
+            raise refuse(
+                " is a mapping, and not of id to score. Give ids, best first, or a mapping of id to a number."
+            )
+        given = ranked(scores)
+    elif isinstance(given, (str, bytes, AbstractSet)) or not isinstance(given, Iterable):
+        raise refuse(f" is a {type(given).__name__}. Give a list of ids, best first.")
     ranking = tuple(cast("Iterable[Any]", given))
     if countOf(map(type, ranking), str) != len(ranking):
         texts = [as_id(doc) for doc in ranking]
@@ -180,17 +187,3 @@ def _checked_ranking(query_id: str, given: object) -> tuple[str, ...]:
     if fault := ranking_fault(ranking):
         raise refuse(f": {fault}. Give each document once, by its id.")
     return ranking
-
-
-def _ordered(scores: Mapping[Any, Any], refuse: Callable[[str], RunError]) -> tuple[str, ...]:
-    """Return the ids of a mapping of id to score, best first."""
-    try:
-        found = [(as_id(doc) or "", float(score)) for doc, score in scores.items()]
-    except (TypeError, ValueError, OverflowError):
-        found = [("", math.nan)]
-    if any(not doc or math.isnan(score) for doc, score in found):
-        fault = (
-            " is a mapping, and not of id to score: an id is a text, and a score a number that a double holds"
-        )
-        raise refuse(f"{fault}. Give ids, best first, or such a mapping.")
-    return ranked(found)
