@@ -123,9 +123,12 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
             continue
         deltas = {metric.name: moved[metric.name] for metric in reported if metric.name in moved}
         gated = [metric.name for metric, tag in gates.slices if tag is None and metric.name in deltas]
-        name, what, tag, touched = degraded.name, degraded.what, degraded.tag, len(degraded.rankings)
-        caught_by = [*dict.fromkeys(map(_label, caught))]
-        tried.append(Degradation(name, what, touched, deltas, gated, caught_by, tag))
+        fell = [name for name in gated if deltas[name] < -TOLERANCE] or [*deltas]
+        most = min(fell, key=lambda name: deltas[name], default=None)
+        delta = 0.0 if most is None else deltas[most]
+        name, what, tag = degraded.name, degraded.what, degraded.tag
+        caught_by = [*dict.fromkeys(map(_gate_name, caught))]
+        tried.append(Degradation(name, what, caught_by, most, delta))
         ordered = {name: moved[name] for name in (*gated, *moved)}
         metric = None if caught else degraded.fell_most(ordered, intact, gates)
         if metric is not None:
@@ -144,7 +147,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
     return ItemResult(intact, gates, verdicts, against=against.name, notes=notes, degradations=tried)
 
 
-def _label(verdict: Verdict) -> str:
+def _gate_name(verdict: Verdict) -> str:
     """Name a gate as ``metric word [tag]``."""
     named = verdict.metric is not None and verdict.metric.name != verdict.word
     label = f"{verdict.metric} {verdict.word}" if named else verdict.word

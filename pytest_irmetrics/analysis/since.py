@@ -79,7 +79,7 @@ def compare_since(
         text = f"The baseline of {report.where} cannot be read. {committed.why}"
         return _accepted(report, [(Verdict("failed", text, "baseline"), _UNKNOWN)], (), refuse=refuse)
     if run is None:
-        report.state = "new"
+        report.state, report.details = "new", ["There is no baseline of this test to compare with."]
         return report, []
     before = now.of_run(run)
     edits = [*edits_of(Comparison(now, before), committed.golden)]

@@ -322,7 +322,15 @@ def _selftest(item: ItemReport) -> Iterator[Block]:
     missed = [place for place, one in enumerate(tried) if not one.caught_by]
     columns: list[Column[Degradation]] = [
         ("degradation", "<", lambda one: one.name),
-        ("moves", "<", _moves),
+        (
+            "moves",
+            "<",
+            lambda one: (
+                f"{one.metric} {signed_text(one.delta, digits=3)}"
+                if one.delta < -TOLERANCE
+                else "no metric moves"
+            ),
+        ),
         ("verdict", "<", _caught),
     ]
     yield Table.of(tried, columns, bad=missed, whole=(0, 1, 2))
@@ -340,23 +348,11 @@ def _caught(tried: Degradation) -> str:
     return f"caught by {gates[0] if len(gates) == 1 else f'{len(gates)} gates'}" if gates else "MISSED"
 
 
-def _moves(tried: Degradation) -> str:
-    """Return how far it moves the gated metric that fell most; where none fell, the metric without a gate that did."""
-    fell = {name: delta for name, delta in tried.deltas.items() if delta < -TOLERANCE}
-    gated = [name for name in tried.gated if name in fell]
-    metric = min(gated or fell, key=lambda name: fell[name], default=None)
-    return "no metric moves" if metric is None else f"{metric} {signed_text(tried.deltas[metric], digits=3)}"
-
-
 def _since(item: ItemReport) -> Iterator[Block]:
     """Yield what changed since this branch left another."""
     found = item.since
     if found is None:
         return
     level = Level.VERBOSE if found.state == "unchanged" else Level.QUIET
-    if found.state == "new":
-        text = f"new since {found.where}: there is no baseline of this test to compare with"
-        yield Text(text, "warn", level=level)
-    else:
-        yield Text(f"{found.state} since {found.where}", level=level)
+    yield Text(f"{found.state} since {found.where}", "warn" if found.state == "new" else "", level=level)
     yield from (Text(sentence, indent=1, level=level) for sentence in found.details)

@@ -181,16 +181,12 @@ class Degradation:
     """A few words that are its name in tables."""
     what: str
     """What was done to the rankings, in a sentence."""
-    queries: int
-    """How many queries got other rankings."""
-    deltas: dict[str, float]
-    """Metric → degraded − intact, over the whole golden set."""
-    gated: list[str]
-    """The metrics of ``deltas`` that have a threshold, that of the nearest level first."""
     caught_by: list[str]
     """``metric word [tag]`` of each gate that fails; empty where none does."""
-    tag: str | None = None
-    """The tag whose queries came back empty, if the degradation is about one."""
+    metric: str | None
+    """The gated metric that fell most; where none fell, that of all; None where no mean was computed."""
+    delta: float
+    """Its mean, degraded − intact."""
 
 
 @dataclass(slots=True)

@@ -11,7 +11,7 @@ from pytest_irmetrics.base.wording import listed, plural
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
-    from pytest_irmetrics.reports.item_report import ItemReport, ScoreRow, SinceReport, VerdictReport
+    from pytest_irmetrics.reports.item_report import ItemReport, ScoreRow, VerdictReport
 
 _NAMED = 20
 """How many baselines that no test read are named."""
@@ -20,7 +20,6 @@ _ENDINGS = {
     1: "The command failed all the same: tests failed that measure nothing here.",
     2: "The run was interrupted; what follows was measured until then.",
     3: "The run ended in an internal error; what follows was measured until then.",
-    4: "The command line was wrong.",
     5: "No test was run.",
 }
 """What pytest's exit statuses mean, where the golden sets do not explain them."""
@@ -80,11 +79,6 @@ class SessionReport:
         in_order = sorted(self.items, key=lambda item: item.nodeid)
         failing = sorted(filter(self.fails, in_order), key=_severity)
         return [*failing, *(item for item in in_order if not self.fails(item))]
-
-    @property
-    def since(self) -> list[SinceReport]:
-        """How each item stands to another commit (``--ir-since``), of those that were compared."""
-        return [item.since for item in self.items if item.since is not None]
 
     def verdicts(self, state: str) -> list[tuple[ItemReport, VerdictReport]]:
         """Return the verdicts of a state, each with its item: `accepted` ones stand first in every output."""
@@ -210,24 +204,20 @@ def counted_as(items: Sequence[ItemReport]) -> str:
     return "golden set" if len({item.golden_set for item in items}) == len(items) else "test"
 
 
-def titles(items: Sequence[ItemReport]) -> dict[str, str]:
+def names_by_nodeid(items: Sequence[ItemReport]) -> dict[str, str]:
     """Map node ids to what a test is called: its golden set, with what tells it from other tests of that set.
 
-    That is their parameters, `golden/faq.yaml [bm25]`, or where they are of several functions, `golden/faq.yaml, test_search`.
+    That is their parameters, `golden/faq.yaml [bm25]`, or where they are of several functions their ids.
     """
     groups: dict[str, list[str]] = {}
     for item in items:
         groups.setdefault(item.golden_set, []).append(item.nodeid)
     found: dict[str, str] = {}
     for golden_set, nodeids in groups.items():
-        names = [nodeid.rpartition("::")[2] for nodeid in nodeids]
-        names = names if len({*names}) == len(names) else nodeids
-        told = [f", {name}" for name in names]
+        suffixes = [f", {nodeid}" for nodeid in nodeids]
         if len({nodeid.partition("[")[0] for nodeid in nodeids}) == 1:
-            told = [f" [{text}]" for text in parameters(nodeids)]
-        found |= {nodeid: golden_set + more for nodeid, more in zip(nodeids, told, strict=True)}
-        if len(nodeids) == 1:
-            found[nodeids[0]] = golden_set
+            suffixes = [f" [{text}]" for text in parameters(nodeids)] if len(nodeids) > 1 else [""]
+        found |= {nodeid: golden_set + suffix for nodeid, suffix in zip(nodeids, suffixes, strict=True)}
     return found
 
 

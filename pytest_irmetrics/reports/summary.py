@@ -8,7 +8,7 @@ from pytest_irmetrics.base.screen import Line, display_width, shorten
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import document
 from pytest_irmetrics.reports.blocks import Level, Text
-from pytest_irmetrics.reports.session_report import gated_rows, gated_score, query_count, titles
+from pytest_irmetrics.reports.session_report import gated_rows, gated_score, names_by_nodeid, query_count
 from pytest_irmetrics.reports.text import lines
 
 if TYPE_CHECKING:
@@ -32,7 +32,7 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
     ``verbosity`` is pytest's. Below 0 all golden sets share one line, but what was asked for with an option, what a
     new baseline lowers, what is no longer gated and what could not be stored is printed all the same.
     """
-    names = titles(session.items)
+    names = names_by_nodeid(session.items)
     yield from lines(_since(session, names), screen, verbosity)
     if verbosity < 0 and (session.items or session.unmeasured):
         yield _counts(session, screen)
@@ -69,7 +69,7 @@ def _since(session: SessionReport, names: Mapping[str, str]) -> Iterator[Block]:
     """Yield what this branch accepts since it left another, and how many tests were compared; nothing without ``--ir-since``."""
     for item, gate in session.verdicts("accepted"):
         yield Text(f"ACCEPTED: {names[item.nodeid]}: {gate.text}", "strong")
-    found = session.since
+    found = [item.since for item in session.items if item.since is not None]
     if not found:
         return
     states = [since.state for since in found]

@@ -15,7 +15,13 @@ from pytest_irmetrics.reports.blocks import Commands, Level, Query, Text
 from pytest_irmetrics.reports.html_page import Trusted, content_policy, read_resource, templates
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 from pytest_irmetrics.reports.query_details import query_option
-from pytest_irmetrics.reports.session_report import counted_as, gated_rows, gated_score, subject, titles
+from pytest_irmetrics.reports.session_report import (
+    counted_as,
+    gated_rows,
+    gated_score,
+    names_by_nodeid,
+    subject,
+)
 from pytest_irmetrics.reports.variants import variant_tables
 
 if TYPE_CHECKING:
@@ -40,7 +46,7 @@ def render(session: SessionReport) -> str:
     style, script = read_resource("report.css"), read_resource("report.js")
     items = session.failures_first
     lead = _lead(items[0], session) if items else []
-    names = titles(items)
+    names = names_by_nodeid(items)
     queries = _listed(items)
     labels = Counter(one.label for one in queries)
     sections = [
@@ -198,7 +204,7 @@ def _listed(items: Sequence[ItemReport]) -> list[ListedQuery]:
         one.in_full = document.query_block(one.report, one.item, in_full=True)
         one.opened = place < _OPEN and (one.explains or one.label == "error")
     rows = queries[: _IN_FULL + _ROWS]
-    names = titles(items)
+    names = names_by_nodeid(items)
     of_set = [f"{names[one.item.nodeid]}/" if len(items) > 1 else "" for one in rows]
     anchors = _anchors("q", (f"{name}{one.report.query_id}" for name, one in zip(of_set, rows, strict=True)))
     for one, anchor in zip(rows, anchors, strict=True):

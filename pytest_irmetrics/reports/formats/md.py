@@ -11,7 +11,7 @@ from pytest_irmetrics.base.escape import code_markdown, escape_markdown
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.reports import document
 from pytest_irmetrics.reports.blocks import Commands, Level, Query, Table, Text
-from pytest_irmetrics.reports.session_report import counted_as, subject, titles
+from pytest_irmetrics.reports.session_report import counted_as, names_by_nodeid, subject
 from pytest_irmetrics.reports.variants import variant_tables
 
 if TYPE_CHECKING:
@@ -38,9 +38,6 @@ _ROWS = 100
 _PARTS = 5
 """How many documents a sentence on a query names."""
 
-_LONGEST_COMMAND = 1000
-"""Characters of a command."""
-
 _QUERIES = (5, 1, 0)
 """How many queries are shown at most for each golden set that fails: the first number with which the report fits.
 
@@ -65,7 +62,7 @@ def render(session: SessionReport, *, limit: int = COMMENT_LIMIT) -> str:
 def _parts(session: SessionReport, queries: int) -> Iterator[list[str]]:
     """Yield the sections of the report, each as its lines, those first that are left out last."""
     items = session.failures_first
-    unit, names = counted_as(items), titles(items)
+    unit, names = counted_as(items), names_by_nodeid(items)
     failing = [item for item in items if session.fails(item)]
     passing = items[len(failing) :]
     in_full = queries == _QUERIES[0]
@@ -141,9 +138,7 @@ def _block(block: Block) -> Iterator[str]:
             moved = (listed(parts, _PARTS, between="; ") for parts in block.moved)
             yield from (f"- {_words(text)}" for text in (*block.faults, *moved))
         case Commands():
-            # One that is too long to be shown whole is left out.
-            shown = ((purpose, text) for purpose, text in block.commands if len(text) <= _LONGEST_COMMAND)
-            yield from (f"- {purpose}: {code_markdown(command)}" for purpose, command in shown)
+            yield from (f"- {purpose}: {code_markdown(command)}" for purpose, command in block.commands)
 
 
 def _cell(text: str) -> str:
