@@ -32,7 +32,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.plugin.fixture import IRMetrics
     from pytest_irmetrics.plugin.recorder import Recorder
-    from pytest_irmetrics.reports.output import Target
 
 _irmetrics_key = pytest.StashKey["IRMetrics"]()
 """The fixture of an item, until it is torn down."""
@@ -87,21 +86,12 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     run = config.stash[run_config_key] = RunConfig(config)
     if not hasattr(config, "workerinput"):
-        targets = _report_targets(config, run.reports) if run.reports else []
-        controller = _Controller(config, targets)
+        controller = _Controller(config)
         config.pluginmanager.register(controller, "irmetrics-controller")
-        if run.is_asked_for:
+        if (
+            run.is_asked_for
+        ):  # also by a report, which is refused before the first test runs, not after the last
             controller.record()
-
-
-def _report_targets(config: pytest.Config, paths: Sequence[str]) -> list[Target]:
-    """Refuse a report that cannot be written before the first test runs, not after the last."""
-    from pytest_irmetrics.reports import output  # noqa: PLC0415 - only a run that writes reports pays for it
-
-    try:
-        return output.parse(paths, config.invocation_params.dir)
-    except output.ReportPathError as error:
-        raise pytest.UsageError(str(error)) from None
 
 
 def pytest_unconfigure() -> None:
@@ -189,8 +179,8 @@ def pytest_runtest_makereport(
 class _Controller:
     """Loads the recorder, in the controlling process, once there is something to record."""
 
-    def __init__(self, config: pytest.Config, targets: list[Target]) -> None:
-        self._config, self._targets, self._started = config, targets, time.time()
+    def __init__(self, config: pytest.Config) -> None:
+        self._config, self._started = config, time.time()
         self._is_waiting = True
 
     def record(self) -> Recorder:
@@ -198,7 +188,7 @@ class _Controller:
         from pytest_irmetrics.plugin.recorder import Recorder  # noqa: PLC0415 - only a run that gates pays for it
 
         self._is_waiting = False
-        recorder = Recorder(self._config, self._targets, self._started)
+        recorder = Recorder(self._config, self._started)
         self._config.pluginmanager.register(recorder, "irmetrics-recorder")
         return recorder
 

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from functools import cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -102,22 +103,18 @@ def _lines(text: str) -> list[str]:
 
 
 _COUNT = _whole_number(10**9)
-_REPEATS = _whole_number(10_000)  # the answers of each time are in memory
-_SWITCH = _one_of("true", "false")
 _LIMIT = _Kind("a number, per cent, `auto` or `off`", str)
-_REVISION = _Kind("a branch, tag or commit", str)
 _FOLDER = _Kind("a folder below that of each test file", _folder)
-_SECONDS = _Kind("a number of seconds above 0", _seconds)
 _NAMES = _Kind("names (mrr map ndcg@3 ndcg@10 precision@10 recall@10)", _lines)
 _THRESHOLDS = _Kind("`METRIC [MIN] word=value …` in a line each, with the mark's words (none)", _lines)
 
 SETTINGS: dict[str, tuple[str | None, str, _Kind]] = {
     "ir_metrics": (None, "The metrics to report, besides those that have a threshold", _NAMES),
     "ir_thresholds": (None, "Thresholds of every test that gates", _THRESHOLDS),
-    "ir_baseline": ("false", "Whether every run gates on the stored baselines", _SWITCH),
+    "ir_baseline": ("false", "Whether every run gates on the stored baselines", _one_of("true", "false")),
     "ir_baseline_dir": ("ir_baselines", "Where the baselines are", _FOLDER),
     "ir_max_drop": ("auto", "How far a mean may fall from the baseline where no threshold says so", _LIMIT),
-    "ir_since": ("", "The REF of --ir-since where that is not given", _REVISION),
+    "ir_since": ("", "The REF of --ir-since where that is not given", _Kind("a branch, tag or commit", str)),
     "ir_accept": ("warn", "What a fall does that this branch has stored", _one_of("warn", "fail")),
     "ir_depth": ("10", "How many results a retriever is asked for", _COUNT),
     "ir_duplicates": (
@@ -126,8 +123,9 @@ SETTINGS: dict[str, tuple[str | None, str, _Kind]] = {
         _one_of("error", "collapse"),
     ),
     "ir_concurrency": ("1", "How many queries are in flight at once", _COUNT),
-    "ir_timeout": ("", "How long a query may take", _SECONDS),
-    "ir_repeat": ("1", "How many times every query is asked", _REPEATS),
+    "ir_timeout": ("", "How long a query may take", _Kind("a number of seconds above 0", _seconds)),
+    # The answers of each time are in memory.
+    "ir_repeat": ("1", "How many times every query is asked", _whole_number(10_000)),
 }
 """Setting → its default, as a user writes it (empty: none; None: no lines), its help, and what its value is."""
 
@@ -242,7 +240,7 @@ class RunConfig:
     @cached_property
     def custom_metrics(self) -> Mapping[str, Callable[..., float]]:
         """The user's own metrics. Raises MetricError."""
-        from pytest_irmetrics.metrics import MetricError  # noqa: PLC0415 - see the top
+        from pytest_irmetrics.metrics import MetricError, parse_metric  # noqa: PLC0415 - see the top
 
         metrics: dict[str, Callable[..., float]] = {}
         what = "pytest_irmetrics_metrics"
@@ -252,7 +250,10 @@ class RunConfig:
             for name, function in offered.items():
                 if not (isinstance(name, str) and callable(function)):
                     raise MetricError(f"{what} gave {name!r}: {function!r}; it maps names to functions.")
-                if name.lower() in metrics or _is_taken(name):
+                taken = name.lower() in metrics
+                with suppress(MetricError):  # a name that no metric of the package has
+                    taken = taken or bool(parse_metric(name))
+                if taken:
                     raise MetricError(f"{what}: the name {name!r} is already taken.")
                 metrics[name.lower()] = function
         return metrics
@@ -332,13 +333,3 @@ def _written(config: pytest.Config, name: str) -> Any:
         # pytest 9.0 and 9.1 accept only a value of the declared type, and none is "a number, quoted or not".
         raw = getattr(config, "_inicfg", {}).get(name)
         return getattr(raw, "value", raw)
-
-
-def _is_taken(name: str) -> bool:
-    """Whether a metric of the package has a name."""
-    from pytest_irmetrics.metrics import MetricError, parse_metric  # noqa: PLC0415 - see the top
-
-    try:
-        return bool(parse_metric(name))
-    except MetricError:
-        return False

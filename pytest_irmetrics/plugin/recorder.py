@@ -58,11 +58,11 @@ class _Attempt:
 class Recorder:
     """Collects the test reports of all items, from however many workers, and reports on the session: a plugin of pytest."""
 
-    def __init__(self, config: pytest.Config, targets: Sequence[Target], started: float) -> None:
-        """`targets` are the report files to write; `started` is when the session began, as `time.time` tells it."""
+    def __init__(self, config: pytest.Config, started: float) -> None:
+        """Take when the session began, as `time.time` tells it. Raises pytest.UsageError for a report that cannot be written."""
         self._config = config
         self._settings = run_config(config)
-        self._targets = targets
+        self._targets = _report_targets(config, self._settings.reports) if self._settings.reports else []
         self._started = started
         self._attempts: dict[str, _Attempt] = {}
         self._stored: list[str] = []
@@ -206,6 +206,16 @@ class Recorder:
             options = ("ir_baseline_update", "ir_selftest", "ir_since", "ir_baseline")
             given = [f"--{one.replace('_', '-')}" for one in options if self._config.getoption(one)]
             yield from (f"{one} was given, and no test of this run used irmetrics." for one in given[:1])
+
+
+def _report_targets(config: pytest.Config, paths: Sequence[str]) -> list[Target]:
+    """Return the report files to write. Raises pytest.UsageError."""
+    from pytest_irmetrics.reports import output  # noqa: PLC0415 - only a run that writes reports pays for it
+
+    try:
+        return output.parse(paths, config.invocation_params.dir)
+    except output.ReportPathError as error:
+        raise pytest.UsageError(str(error)) from None
 
 
 def _run_info(config: pytest.Config, started: float) -> RunInfo:
