@@ -19,19 +19,27 @@ examples:
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.files import packed_as_named, without_gz
-from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.shared import argument
-from pytest_irmetrics.golden.formats import FORMATS, format_of, read_golden_set
-from pytest_irmetrics.golden.write import ConversionError, drop_unsupported
+from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden.format_yaml import set_as_dict
+from pytest_irmetrics.golden.formats import FORMATS, KEYS, format_of, read_golden_set
+from pytest_irmetrics.golden.query import query_as_dict
+from pytest_irmetrics.golden.rows import ConversionError
 from pytest_irmetrics.run import RunError, trec
 
 if TYPE_CHECKING:
     import argparse
+
+    from pytest_irmetrics.golden import Query
+    from pytest_irmetrics.golden.formats import Format
+    from pytest_irmetrics.metrics import Grade
 
 ARGUMENTS = (
     shared.TEST,
@@ -44,6 +52,8 @@ ARGUMENTS = (
 )  # fmt: skip
 _RUNS = {"run": "run", "trec": "run", "res": "run", "json": "json"}
 """Suffix of a run → its format."""
+_MAX_NAMED = 5
+"""How many queries a note names at most."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -91,24 +101,58 @@ def _convert_golden_set(
     with shared.readable_file(options.source) as source:
         golden = read_golden_set(source, options.source, options.metric, form)
     try:
-        kept, notes = drop_unsupported(golden, FORMATS[to])
+        kept, notes = _kept(golden, to)
         files = FORMATS[to].load().render(kept, target, to) if kept.queries else {}
     except ConversionError as error:
         raise shared.CommandError(f"{options.source}: {error}") from None
     if not files:
         raise shared.CommandError(
-            f"{options.source}: Nothing of it can be held as {FORMATS[to].title}. Convert it to YAML or JSONL."
+            f"{options.source}: Nothing of it can be held as {to.upper()}. Convert it to YAML or JSONL."
         )
     if target == shared.STANDARD and len(files) > 1:
         if shared.STANDARD not in files:
-            raise shared.CommandError(
-                f"{shared.STANDARD}: {FORMATS[to].title} is several files. Name a folder."
-            )
+            raise shared.CommandError(f"{shared.STANDARD}: {to.upper()} is several files. Name a folder.")
         files = {shared.STANDARD: files[shared.STANDARD]}
         notes.append("Standard output holds the judgments alone: the texts are left out.")
     judgments = sum(len(query.judgments) for query in kept.queries.values())
     count = f"{plural(len(kept.queries), 'query', 'queries')}, {plural(judgments, 'judgment')}"
     return {path: text.encode() for path, text in files.items()}, count, notes
+
+
+def _kept(golden: GoldenSet, to: str) -> tuple[GoldenSet, list[str]]:
+    """Return the queries of a golden set that a format can hold, as far as it can, and sentences on what it cannot."""
+    target = FORMATS[to]
+    held = {query.id: _held(query, target, golden.relevance_level) for query in golden.queries.values()}
+    keys = {key for query in golden.queries.values() for key in query_as_dict(query)}
+    keys |= {"passages" for query in golden.queries.values() if query.passages}
+    dropped = [key for key in KEYS if key in keys and key not in target.holds]
+    dropped += [f"{key} of the set" for key in (() if "set" in target.holds else set_as_dict(golden))]
+    notes = [f"{to.upper()} has no place for {', '.join(dropped)}."] if dropped else []
+    left_out = [*(query_id for query_id, query in held.items() if query is None), *golden.left_out]
+    if left_out:
+        notes.append(
+            f"Left out, because {to.upper()} can hold no judgment of them: {listed(left_out, _MAX_NAMED, quote)}."
+        )
+    kept = GoldenSet(
+        filter(None, held.values()),
+        path=golden.path,
+        name=golden.name,
+        relevance_level=golden.relevance_level,
+        thresholds=golden.thresholds,
+    )
+    return kept, notes
+
+
+def _held(query: Query, target: Format, level: Grade) -> Query | None:
+    """Return a query with the judgments that a format holds; None where it cannot hold the query at all."""
+    if query.no_answer:
+        return query if "no_answer" in target.holds else None
+    passages = () if "passages" in target.holds else {passage.key for passage in query.passages}
+    grades = {doc: grade for doc, grade in query.judgments.items() if doc not in passages}
+    if not target.as_trec_eval:
+        grades = {doc: max(grade, 0) for doc, grade in grades.items()}
+    is_held = bool(grades) and (target.as_trec_eval or max(grades.values()) >= level)
+    return replace(query, judgments=grades) if is_held else None
 
 
 def _convert_run(options: argparse.Namespace, form: str, to: str) -> tuple[dict[str, bytes], str, list[str]]:

@@ -12,7 +12,6 @@ from __future__ import annotations
 from codecs import BOM_UTF8
 from contextlib import suppress
 from dataclasses import replace
-from itertools import chain
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
@@ -92,61 +91,60 @@ def append_judgments(
         data = source.attempt(source.content) or b""
         source.raise_any()
         before = parse_yaml(decode(data), source)
-        new: dict[str, list[Judgment]] = {}
-        for one in _lacking(before, judgments):
-            new.setdefault(one.query_id, []).append(one)
-        if not new:
-            return FileEdit(path, data, data, before, [])
+        new = _lacking(before, judgments)
         edited = _spliced(data, before, new, source)
         again, after = Source(path, shown, custom_metrics), None
         with suppress(GoldenSetError):  # which is said below
             after = parse_yaml(decode(edited), again)
-        wanted = [_with(query, new.get(query.id, ())) for query in before.queries.values()]
+        wanted = [_with(query, new.get(query.id, {})) for query in before.queries.values()]
         if after is None or [*map(query_as_dict, after.queries.values())] != [*map(query_as_dict, wanted)]:
             said = again.problems[0].message if again.problems else "They would change more than they should."
             message = f"The new judgments do not fit: {said} Nothing was written; append them by hand."
             raise GoldenSetError([Problem(shown, 1, 1, message)])
         write_whole(path, edited, shown=shown, digest_when_read=content_digest(data))
-    return FileEdit(path, data, edited, after, [*chain.from_iterable(new.values())])
+    return FileEdit(path, data, edited, after, [one for added in new.values() for one in added.values()])
 
 
-def _lacking(golden: GoldenSet, judgments: Iterable[Judgment]) -> list[Judgment]:
-    """Return the judgments that a golden set lacks, each once. Raises GoldenSetError with all that give another grade.
+def _lacking(golden: GoldenSet, judgments: Iterable[Judgment]) -> dict[str, dict[str, Judgment]]:
+    """Return the judgments that a golden set lacks, by query and key. Raises GoldenSetError with all that give another grade.
 
     What else contradicts the set (a forbidden document, a query without an answer) is refused where it is read again.
     """
     said: list[Problem] = []
-    new: dict[tuple[str, str], Judgment] = {}
+    new: dict[str, dict[str, Judgment]] = {}
     for one in judgments:
-        query, earlier = golden.queries.get(one.query_id), new.get((one.query_id, one.key))
+        query, earlier = golden.queries.get(one.query_id), new.get(one.query_id, {}).get(one.key)
         grade = earlier.grade if earlier else query.judgments.get(one.key) if query else None
         if query is None:
             said.append(Problem(one.where, None, None, f"There is no query {quote(one.query_id)}."))
         elif grade is None:
-            new[query.id, one.key] = one
+            new.setdefault(query.id, {})[one.key] = one
         elif grade != one.grade:
             where = earlier.where if earlier else golden.where_judged(query.id, one.key)
             message = f"{quote(query.id)} grades {quote(one.key)} {grade:g} already ({where}), and here it is {one.grade:g}. Change it there, or leave it out here."
             said.append(Problem(one.where, None, None, message))
     if said:
         raise GoldenSetError(said)
-    return list(new.values())
+    return new
 
 
-def _with(query: Query, new: Sequence[Judgment]) -> Query:
-    passages = [Passage(one.doc_id, one.text, one.grade) for one in new if one.text is not None]
-    grades = {**query.judgments, **{one.key: one.grade for one in new}}
+def _with(query: Query, new: Mapping[str, Judgment]) -> Query:
+    """Return a query with new judgments, by their keys."""
+    passages = [Passage(one.doc_id, one.text, one.grade) for one in new.values() if one.text is not None]
+    grades = {**query.judgments, **{key: one.grade for key, one in new.items()}}
     return replace(query, judgments=grades, passages=(*query.passages, *passages))
 
 
-def _spliced(data: bytes, before: GoldenSet, new: Mapping[str, Sequence[Judgment]], source: Source) -> bytes:
-    """Return a file's content with new judgments of queries, by their ids. Raises GoldenSetError."""
+def _spliced(
+    data: bytes, before: GoldenSet, new: Mapping[str, Mapping[str, Judgment]], source: Source
+) -> bytes:
+    """Return a file's content with new judgments, by query and key. Raises GoldenSetError."""
     bom = BOM_UTF8 if data.startswith(BOM_UTF8) else b""
     text = data.removeprefix(bom).decode()
     root: Any = yaml.compose(text, Loader=PARSER)
     (queries,) = [value for key, value in root.value if key.value == "queries"]
     changes = [
-        source.attempt(_change, text, node, query, new[query.id])
+        source.attempt(_change, text, node, query, [*new[query.id].values()])
         for node, query in zip(queries.value, before.queries.values(), strict=True)
         if query.id in new
     ]

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.golden.nodes import read_json
 from pytest_irmetrics.golden.queries import QueryReader
 from pytest_irmetrics.golden.query import query_as_dict
@@ -33,7 +32,7 @@ def read(source: Source) -> GoldenSet:
                 node.value = [(key, item) for key, item in node.value if not item.is_null]
             if node is not None:
                 reader.read(node)
-    return reader.judged_set(without_gz(source.path).stem, _NOTHING)
+    return reader.judged_set(_NOTHING)
 
 
 def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:

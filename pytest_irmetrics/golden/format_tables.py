@@ -7,8 +7,6 @@ import io
 import json
 import os
 import re
-from difflib import get_close_matches
-from functools import partial
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -18,9 +16,8 @@ from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.format_jsonl import json_line
 from pytest_irmetrics.golden.nodes import read_json
 from pytest_irmetrics.golden.query import query_as_dict
-from pytest_irmetrics.golden.rows import Row, golden_set_of
+from pytest_irmetrics.golden.rows import ConversionError, Row, golden_set_of, judgments_of, refuse
 from pytest_irmetrics.golden.source import Wrong
-from pytest_irmetrics.golden.write import ConversionError, judgments_of, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Collection, Iterator, Sequence
@@ -60,16 +57,12 @@ def _unguard_formula(cell: str) -> str:
 
 def read(source: Source) -> GoldenSet | None:
     """Read a golden set in CSV or TSV, or a BEIR folder or one of its splits. Raises Wrong and GoldenSetError."""
-    path = source.path
-    if os.path.isdir(path):  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
+    if os.path.isdir(source.path):  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
         return _read_folder(source)
-    text = source.text()
-    if path.name.lower().endswith(".topics.tsv"):
-        qrels = f"{path.name[: -len('.topics.tsv')]}.qrels"
-        raise Wrong((1, 1), f"These are the texts of a TREC golden set. Name its judgments, {qrels}.")
-    if text.partition("\n")[0].lower().split("\t") == ["query-id", "corpus-id", "score"]:
-        return _read_split(source, f"{path.absolute().parent.parent.name}-{path.stem}")
-    return golden_set_of(table_rows(source), source, without_gz(path).stem)
+    if source.text().partition("\n")[0].lower().split("\t") == ["query-id", "corpus-id", "score"]:
+        source.name = f"{source.path.absolute().parent.parent.name}-{source.name}"
+        return _read_split(source)
+    return golden_set_of(table_rows(source), source)
 
 
 def table_rows(source: Source, also: Collection[str] = ()) -> Iterator[Row]:
@@ -80,16 +73,10 @@ def table_rows(source: Source, also: Collection[str] = ()) -> Iterator[Row]:
     text = source.text()
     is_tsv = without_gz(source.path).suffix.lower() == ".tsv"
     delimiter = "\t" if is_tsv else max(",;\t", key=text.partition("\n")[0].count)
-    rows = partial(csv.reader, delimiter=delimiter, strict=True)
+    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line = 0
     try:
-        reader = rows(io.StringIO(text, newline=""))
-        header = next(reader, [])
-        # A blank after a comma, which the rows will have, too.
-        if any(cell[:1] == " " for cell in header[1:]):
-            reader = rows(io.StringIO(text, newline=""), skipinitialspace=True)
-            header = next(reader)
-        columns = _read_header(header, source, also)
+        columns = _read_header(next(reader, []), source, also)
         line = reader.line_num
         for cells in reader:
             line, begins = reader.line_num, line + 1
@@ -116,9 +103,7 @@ def _read_header(header: Sequence[str], source: Source, also: Collection[str]) -
         elif known.startswith(_QUEPID_RATER):
             column = _QUEPID_RATER
         elif name and not column and not known.startswith("x-") and not ignored:
-            close = get_close_matches(known[:40], COLUMNS, n=1)
             advice = f"The columns are {_COLUMN_NAMES}; one for people begins with x-."
-            advice = f"Did you mean `{close[0]}`?" if close and close[0] not in lower else advice
             said.append(f"{quote(name)} is no column of a golden set. {advice}")
         if column in columns and column not in ("", _QUEPID_RATER):
             said.append(f"The column {quote(name)} is there twice. Keep one.")
@@ -126,7 +111,7 @@ def _read_header(header: Sequence[str], source: Source, also: Collection[str]) -
     has = {*columns, *(["rating"] if _QUEPID_RATER in columns else [])}
     missing = [] if {"query", "id"} & has else ["query"]
     missing += [name for name in ("docid", "rating") if name not in has]
-    if missing and not (said and has & {*COLUMNS}):
+    if missing:
         advice = f"Begin with the line `query,docid,rating`; the columns are {_COLUMN_NAMES}."
         said = [f"The header has no column `{missing[0]}`. {advice}"]
     for message in said:
@@ -157,9 +142,8 @@ def _median(ratings: Sequence[str]) -> str:
     """Return the median of several raters' ratings as text; one that is no number as it is."""
     from statistics import median  # noqa: PLC0415 - slow to import, and needed for books of Quepid alone
 
-    numbers = {rating: read_number(rating) for rating in ratings}
-    wrong = [rating for rating, number in numbers.items() if number is None]
-    return wrong[0] if wrong else str(median(numbers[rating] or 0 for rating in ratings))
+    numbers = [read_number(rating) for rating in ratings]
+    return ratings[numbers.index(None)] if None in numbers else str(median(number or 0 for number in numbers))
 
 
 # BEIR
@@ -168,57 +152,43 @@ def _median(ratings: Sequence[str]) -> str:
 def _read_folder(folder: Source) -> GoldenSet | None:
     """Read the split `test` of a BEIR folder, or its only one. Raises Wrong and GoldenSetError."""
     splits = sorted((folder.path / "qrels").glob("*.tsv"))
-    shown = {split: f"{folder.shown.rstrip('/')}/qrels/{split.name}" for split in splits}
     chosen = [split for split in splits if split.stem == "test"] or splits
-    if not splits:
-        message = "There are no qrels/*.tsv in this folder. Add the judgments of a split as qrels/test.tsv."
+    if len(chosen) != 1:
+        there = ", ".join(f"{folder.shown.rstrip('/')}/qrels/{split.name}" for split in splits)
+        other = f", or name one of its splits: {there}" if there else ""
+        message = f"This BEIR folder has no qrels/test.tsv. Add it{other}."
         raise Wrong((1, 1), message)
-    if len(chosen) > 1:
-        names = ", ".join(split.stem for split in splits)
-        message = (
-            f"This BEIR folder has the splits {names}, and no test. Name the file of one: {shown[splits[0]]}."
-        )
-        raise Wrong((1, 1), message)
-    split = folder.beside(chosen[0], shown[chosen[0]])
-    return split.attempt(_read_split, split, folder.path.absolute().name)
+    split = folder.beside(chosen[0], f"{folder.shown.rstrip('/')}/qrels/{chosen[0].name}")
+    split.name = folder.path.absolute().name
+    return split.attempt(_read_split, split)
 
 
-def _read_split(split: Source, name: str) -> GoldenSet:
+def _read_split(split: Source) -> GoldenSet:
     """Read a split, with the texts in ``queries.jsonl`` above it. Raises Wrong and GoldenSetError."""
     shown = os.path.normpath(Path(split.shown).parent / ".." / "queries.jsonl").replace(os.sep, "/")
     queries = split.beside(split.path.absolute().parent.parent / "queries.jsonl", shown)
     rows = list(table_rows(split))
-    if not os.path.lexists(queries.path):
-        advice = "Add it; or name the columns id, docid and rating, if there are no texts."
-        message = (
-            f"These are judgments of a BEIR folder, and {shown}, which has its texts, is not there. {advice}"
-        )
-        raise Wrong((1, 1), message)
-    texts: dict[str, str] = {}
-    judged = {row.query_id for row in rows}
+    texts = dict.fromkeys((row.query_id for row in rows), "")
     for number, line in enumerate(queries.attempt(queries.lines) or (), 1):
         if line and not line.isspace():
-            queries.attempt(_read_text_of, line, number, judged, texts)
+            queries.attempt(_read_text_of, line, number, texts)
     split.raise_any()
-    return golden_set_of(rows, split, name, texts, shown)
+    return golden_set_of(rows, split, {query_id: text for query_id, text in texts.items() if text}, shown)
 
 
-def _read_text_of(line: str, number: int, judged: Collection[str], texts: dict[str, str]) -> None:
-    """Add the text of a line's query, if the split judges it. Raises Wrong."""
-    place = number, 1
+def _read_text_of(line: str, number: int, texts: dict[str, str]) -> None:
+    """Keep the text of a line's query, if its id is among `texts`. Raises Wrong."""
     node = read_json(line, number)
     pairs = node.value if node.kind == "mapping" else ()
     record = {key.value: value.value for key, value in pairs if value.kind == "text"}
-    query_id, text = record.get("_id"), record.get("text")
-    if query_id is None:
-        raise Wrong(place, 'This is no query of a BEIR folder. Write {"_id": "…", "text": "…"}.')
-    if query_id not in judged:
-        return
+    query_id, text = record.get("_id"), record.get("text", "")
+    if query_id is None or (query_id in texts and not text.strip()):
+        message = 'This is no query of a BEIR folder with a text. Write {"_id": "…", "text": "…"}.'
+        raise Wrong((number, 1), message)
+    if texts.get(query_id):
+        raise Wrong((number, 1), f"The query {quote(query_id)} is here twice. Keep one.")
     if query_id in texts:
-        raise Wrong(place, f"The query {quote(query_id)} is here twice. Keep one.")
-    if not text or text.isspace():
-        raise Wrong(place, f"The query {quote(query_id)} has no `text`. Write it.")
-    texts[query_id] = text
+        texts[query_id] = text
 
 
 # Writing

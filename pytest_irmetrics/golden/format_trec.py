@@ -9,9 +9,8 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.wording import plural, quote
-from pytest_irmetrics.golden.rows import Row, golden_set_of
+from pytest_irmetrics.golden.rows import Row, golden_set_of, judgments_of, refuse
 from pytest_irmetrics.golden.source import Wrong
-from pytest_irmetrics.golden.write import judgments_of, refuse
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -40,7 +39,7 @@ def read(source: Source) -> GoldenSet:
     if os.path.exists(topics.path):  # noqa: PTH110 - Path.exists raises where the name is too long
         texts = topics.attempt(_read_topics, topics)
         topics.raise_any()
-    return golden_set_of(_rows(source), source, without_gz(path).stem, texts, topics.shown)
+    return golden_set_of(_rows(source), source, texts, topics.shown)
 
 
 def _read_topics(topics: Source) -> dict[str, str]:

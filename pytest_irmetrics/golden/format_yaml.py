@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from difflib import get_close_matches
 from math import inf
 from typing import TYPE_CHECKING, Any
 
@@ -42,7 +41,7 @@ def parse_yaml(text: str, source: Source) -> GoldenSet:
             "version": _read_version,
             "name": read_text,
             "relevance_level": read_level,
-            "thresholds": lambda node, key: [*queries.read_thresholds(node, key).values()],
+            "thresholds": queries.read_thresholds,
             "slices": lambda node, key: _read_slices(node, key, queries, source),
             "queries": lambda node, _: _read_queries(node, queries),
         },
@@ -54,7 +53,7 @@ def parse_yaml(text: str, source: Source) -> GoldenSet:
         queries.queries.values(),
         path=source.named,
         shown=source.shown,
-        name=values.get("name", without_gz(source.path).stem),
+        name=values.get("name", source.name),
         relevance_level=values.get("relevance_level", 1),
         thresholds=(*values.get("thresholds", ()), *values.get("slices", ())),
     )
@@ -64,7 +63,6 @@ def parse_yaml(text: str, source: Source) -> GoldenSet:
         message = "There is no query. Write `- query: …` with `relevant: …`."
         source.add(Wrong(nodes["queries"].place, message))
     else:
-        queries.require_texts()
         _check_level(golden, source)
         if "slices" in nodes:
             _check_tags(nodes["slices"], golden, source)
@@ -118,7 +116,7 @@ def _read_slices(node: Node, key: str, queries: QueryReader, source: Source) -> 
         raise Wrong(node.place, message)
     found: list[Threshold] = []
     for tag, limits in pairs_of(node, source):
-        found += queries.read_thresholds(limits, tag.value, tag=tag.value).values()
+        found += queries.read_thresholds(limits, tag.value, tag=tag.value)
     return found
 
 
@@ -129,9 +127,8 @@ def _check_tags(slices: Node, golden: GoldenSet, source: Source) -> None:
     """Report slices by a tag that no query carries."""
     for tag, _ in slices.value:
         if tag.value not in golden.tags:
-            close = get_close_matches(tag.value[:60], golden.tags, n=1) if len(golden.tags) <= 200 else []
-            advice = f"Did you mean {quote(close[0])}?" if close else "Tag some, or remove the slice."
-            source.add(Wrong(tag.place, f"No query carries the tag {quote(tag.value)}. {advice}"))
+            message = f"No query carries the tag {quote(tag.value)}. Tag some, or remove the slice."
+            source.add(Wrong(tag.place, message))
 
 
 def _check_level(golden: GoldenSet, source: Source) -> None:
@@ -149,18 +146,11 @@ def _check_level(golden: GoldenSet, source: Source) -> None:
 _TEXT = "tag:yaml.org,2002:str"
 
 
-class _Block(dict[str, Any]):
-    """A mapping that is written a key a line; other mappings, and lists, are written in brackets."""
-
-
 class _Dumper(yaml.SafeDumper):
-    """Writes the golden set in blocks, the values of a query in brackets, and each text so that it is read as that text."""
+    """Writes each text so that it is read as that text."""
 
     def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - as PyYAML has it
         return True
-
-    def increase_indent(self, flow: bool = False, indentless: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002 - as above
-        super().increase_indent(flow, False)  # noqa: FBT003 - indent lists, too
 
     def represent_text(self, text: str) -> yaml.Node:
         # In double quotes is what a reader takes for a number, a date, a constant, or cannot be seen.
@@ -168,52 +158,45 @@ class _Dumper(yaml.SafeDumper):
         quoted = resolved != _TEXT or JSON_NUMBER.fullmatch(text) or not text.isprintable()
         return self.represent_scalar(_TEXT, text, style='"' if quoted else None)
 
-    def represent_pairs(self, data: dict[str, Any]) -> yaml.Node:
-        in_block = isinstance(data, _Block)
-        return self.represent_mapping("tag:yaml.org,2002:map", data.items(), flow_style=not in_block)
-
-    def represent_items(self, data: list[Any]) -> yaml.Node:
-        in_block = bool(data) and isinstance(data[0], _Block)
-        return self.represent_sequence("tag:yaml.org,2002:seq", data, flow_style=not in_block)
-
 
 _Dumper.add_representer(str, _Dumper.represent_text)
-_Dumper.add_representer(_Block, _Dumper.represent_pairs)
-_Dumper.add_representer(dict, _Dumper.represent_pairs)
-_Dumper.add_representer(list, _Dumper.represent_items)
 
 
 def set_as_dict(golden: GoldenSet) -> dict[str, Any]:
     """Return what a golden set says besides its queries, under the keys of its file; no name that is that of the file."""
-    document = _Block()
+    found: dict[str, Any] = {}
     from_path = () if golden.path is None else (without_gz(golden.path).stem, golden.path.name)
     if golden.name not in from_path:
-        document["name"] = golden.name
+        found["name"] = golden.name
     if golden.relevance_level != 1:
-        document["relevance_level"] = as_whole_number(golden.relevance_level)
+        found["relevance_level"] = as_whole_number(golden.relevance_level)
     for tag in dict.fromkeys(threshold.tag for threshold in golden.thresholds):
         of_tag = [threshold for threshold in golden.thresholds if threshold.tag == tag]
-        limits = _Block(limits_as_dict(of_tag, short=True))
         if tag is None:
-            document["thresholds"] = limits
+            found["thresholds"] = limits_as_dict(of_tag)
         else:
-            document.setdefault("slices", _Block())[tag] = limits
-    return document
+            found.setdefault("slices", {})[tag] = limits_as_dict(of_tag)
+    return found
 
 
 def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:
     """Return the content of the file, as people write it: a text that a reader would take for something else is quoted."""
-    document = set_as_dict(golden)
-    document["queries"] = [_Block(query_as_dict(query, short=True)) for query in golden.queries.values()]
-    return {path: _dump(document, 100)}
+    lines = [f"{key}: {_dump(value)}" for key, value in set_as_dict(golden).items()]
+    lines.append("queries:")
+    for query in golden.queries.values():
+        pairs = [f"{key}: {_dump(value)}" for key, value in query_as_dict(query, short=True).items()]
+        lines.append("  - " + "\n    ".join(pairs))
+    return {path: "\n".join([*lines, ""])}
 
 
-def _dump(value: object, width: float) -> str:
-    """Return a value as YAML, in lines of so many characters where its texts allow it."""
-    written: str = yaml.dump(value, Dumper=_Dumper, sort_keys=False, allow_unicode=True, width=width)
-    return written
+def _dump(value: object, width: float = 100) -> str:
+    """Write a value as it may stand after a key, mappings and lists in brackets; what is longer than a line is indented."""
+    written: str = yaml.dump(
+        value, Dumper=_Dumper, default_flow_style=True, sort_keys=False, allow_unicode=True, width=width
+    )
+    return written.removesuffix("...\n").strip("\n").replace("\n", "\n     ")
 
 
 def write_id(text: str) -> str:
     """Write an id as it may stand in a list or mapping in brackets, or as a key, on one line."""
-    return _dump([text], inf).strip()[1:-1]
+    return _dump([text], inf)[1:-1]

@@ -18,10 +18,8 @@ if TYPE_CHECKING:
 class Format(NamedTuple):
     """A format of golden sets."""
 
-    title: str
-    """The name of the format, in a sentence."""
     suffixes: tuple[str, ...]
-    """None of a folder."""
+    """In lower case; none of a folder."""
     module: str
     """The module `golden.format_MODULE`, imported when it is needed: ``read(source)`` returns a GoldenSet or raises Wrong or
     GoldenSetError; ``render(golden, path, form)``, with the name of the format, returns the content of each file by its
@@ -41,12 +39,12 @@ KEYS = ("forbidden", "tags", "weight", "params", "thresholds", "no_answer", "xfa
 _COLUMNS = frozenset(("tags", "weight", "params"))
 
 FORMATS = {
-    "yaml": Format("YAML", (".yaml", ".yml"), "yaml", frozenset((*KEYS, "set")), as_trec_eval=False),
-    "jsonl": Format("JSONL", (".jsonl",), "jsonl", frozenset(KEYS)),
-    "csv": Format("CSV", (".csv",), "tables", _COLUMNS),
-    "tsv": Format("TSV", (".tsv",), "tables", _COLUMNS),
-    "trec": Format("TREC", (".qrels",), "trec", frozenset()),
-    "beir": Format("BEIR", (), "tables", frozenset()),
+    "yaml": Format((".yaml", ".yml"), "yaml", frozenset((*KEYS, "set")), as_trec_eval=False),
+    "jsonl": Format((".jsonl",), "jsonl", frozenset(KEYS)),
+    "csv": Format((".csv",), "tables", _COLUMNS),
+    "tsv": Format((".tsv",), "tables", _COLUMNS),
+    "trec": Format((".qrels",), "trec", frozenset()),
+    "beir": Format((), "tables", frozenset()),
 }
 SUFFIXES = {suffix: name for name, form in FORMATS.items() for suffix in form.suffixes}
 """Suffix → format."""

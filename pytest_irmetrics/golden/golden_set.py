@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from functools import cached_property
@@ -13,13 +12,13 @@ from typing import TYPE_CHECKING, Any
 from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.numbers import MAX_GRADE, as_whole_number, finite
-from pytest_irmetrics.base.wording import cut, plural, quote
+from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.formats import read_golden_set
 from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.source import GoldenSetError, Problem, Source, Wrong, format_place
 
 if TYPE_CHECKING:
-    from collections.abc import Collection
+    from collections.abc import Collection, Iterable, Iterator, Mapping
 
     from pytest_irmetrics.metrics import Grade
     from pytest_irmetrics.thresholds import Threshold
@@ -94,16 +93,13 @@ class GoldenSet:
         without it, the set can only be evaluated with a stored run. A query without any judgment is left out. Raises
         GoldenSetError with the first problem that was found.
         """
+        level = _grade(relevance_level) or 0
         try:
-            level = _level(relevance_level)
-            queries = [*_queries_of(judgments, {} if texts is None else texts)]
+            queries = [*_queries_of(judgments, texts or {}, level)]
         except Wrong as wrong:
-            raise GoldenSetError([Problem(name, *wrong.place, wrong.message)]) from None
+            raise GoldenSetError([Problem(name, *wrong.place, str(wrong))]) from None
         judged = [query for query in queries if query.judgments]
         left_out = tuple(query.id for query in queries if not query.judgments)
-        if not judged:
-            message = f"There is no query with a judgment. Give {_SHAPE}."
-            raise GoldenSetError([Problem(name, None, None, message)])
         return cls(judged, name=name, relevance_level=level, left_out=left_out)
 
     @cached_property
@@ -116,27 +112,21 @@ class GoldenSet:
         return format_place(self._shown, self.queries[query_id].line, None)
 
     def where_judged(self, query_id: str, doc_id: str) -> str:
-        """Return the place where a document or passage is judged, as ``path:line``; if unknown, its query's place."""
-        line = self.locate(query_id, doc_id)
-        return self.where(query_id) if line is None else format_place(self._shown, line, None)
+        """Return the place where a query judges or forbids a document, or judges the passage of that key, as ``path:line``.
 
-    def locate(self, query_id: str, doc_id: str) -> int | None:
-        """Find the line on which a query judges or forbids a document, or judges the passage of that key.
-
-        That is the first line of the query that holds the id, or the first words of the passage. None if there is no file, or if the query does not name that
-        document. Reads the file again: loading would be slower if it kept the place of each judgment.
+        That is the first line of the query that holds the id, or the first words of the passage; if there is none, the
+        query's place. Reads the file again: loading would be slower if it kept the place of each judgment.
         """
         query = self.queries[query_id]
-        if query.line is None or (doc_id not in query.judgments and doc_id not in query.forbidden):
-            return None
-        after = (other.line for other in self.queries.values() if other.line and other.line > query.line)
+        start = query.line or 1
+        after = (other.line for other in self.queries.values() if other.line and other.line > start)
         end = min(after, default=len(self._lines) + 1)
         written = next((passage.text[:10] for passage in query.passages if passage.key == doc_id), doc_id)
-        for number, line in enumerate(self._lines[query.line - 1 :], query.line):
+        for number, line in enumerate(self._lines[start - 1 :], start):
             # In rows, those of other queries may stand between.
             if written in line and (number < end or query.id in line or (query.text or query.id) in line):
-                return number
-        return None
+                return format_place(self._shown, number, None)
+        return self.where(query_id)
 
     @cached_property
     def _lines(self) -> list[str]:
@@ -149,66 +139,43 @@ class GoldenSet:
 
     @property
     def _shown(self) -> str:
-        return self.shown or (self.name if self.path is None else str(self.path))
-
-    def __repr__(self) -> str:
-        return f"<GoldenSet {self._shown}: {plural(len(self.queries), 'query', 'queries')}>"
+        return self.shown or self.name
 
 
 _NOWHERE = None, None
 """The place of what was given in Python."""
-_SHAPE = "{query id: {document id: grade}}, and texts as {query id: text}"
 
 
-def _queries_of(judgments: object, texts: object) -> Iterator[Query]:
+def _queries_of(judgments: Any, texts: Any, level: Grade) -> Iterator[Query]:
     """Yield the queries of judgments and texts given in Python, also those without a judgment. Raises Wrong."""
-    known = dict(_pairs(texts, "texts"))
-    for query_id, text in known.items():
-        if not isinstance(text, str) or not text.strip():
-            message = f"The text of query {quote(query_id)} is {_shown(text)}. Give the text to search for."
+    if level <= 0:
+        message = (
+            f"relevance_level is no grade. Give the lowest one that counts, above 0 and up to {MAX_GRADE}."
+        )
+        raise Wrong(_NOWHERE, message)
+    try:
+        known = {as_id(query_id): text for query_id, text in texts.items()}
+        given = [(as_id(query_id), documents.items()) for query_id, documents in judgments.items()]
+    except AttributeError:
+        shapes = "{query id: {document id: grade}}, and texts as {query id: text}"
+        raise Wrong(_NOWHERE, f"Judgments are no mapping of mappings. Give {shapes}.") from None
+    if not any(len(documents) for _, documents in given):
+        raise Wrong(_NOWHERE, "There is no query with a judgment. Give {query id: {document id: grade}}.")
+    judged = {query_id for query_id, _ in given}
+    for query_id, documents in [*given, *((query_id, ()) for query_id in known if query_id not in judged)]:
+        text = known.get(query_id)
+        grades: dict[Any, Any] = {as_id(doc_id): _grade(grade) for doc_id, grade in documents}
+        if not (query_id and all(grades)) or None in grades.values():
+            odd = {doc: grade for doc, grade in documents if not as_id(doc) or _grade(grade) is None}
+            advice = f"Give ids as text or integers, and grades as numbers up to {MAX_GRADE}."
+            raise Wrong(_NOWHERE, f"The query {query_id!r} has the judgments {cut(repr(odd), 60)}. {advice}")
+        if text is not None and not (isinstance(text, str) and text.strip()):
+            message = f"The text of query {query_id!r} is {cut(repr(text), 60)}. Give the text to search for."
             raise Wrong(_NOWHERE, message)
-    for query_id, documents in _pairs(judgments, "judgments"):
-        grades: dict[str, Grade] = {}
-        for doc_id, value in _pairs(documents, f"judgments of query {quote(query_id)}"):
-            grade = _grade(value)
-            if grade is None:
-                message = f"Query {quote(query_id)} grades {quote(doc_id)} {_shown(value)}. Give a number up to {MAX_GRADE}."
-                raise Wrong(_NOWHERE, message)
-            grades[doc_id] = grade
-        yield Query(query_id, known.pop(query_id, None), grades)
-    yield from (Query(query_id, text, {}) for query_id, text in known.items())
-
-
-def _pairs(given: object, of: str) -> Iterator[tuple[str, Any]]:
-    """Yield the ids, as text, and values of a mapping. Raises Wrong for what is none, and for an id that is none."""
-    if not isinstance(given, Mapping):
-        raise Wrong(_NOWHERE, f"The {of} are {_shown(given)}. Give {_SHAPE}.")
-    seen = set()
-    for key, value in given.items():
-        found = as_id(key)
-        if not found:
-            raise Wrong(_NOWHERE, f"The id {_shown(key)} in the {of} is none. Give a text or an integer.")
-        if found in seen:
-            message = f"The id {quote(found)} is twice in the {of}, as text and as an integer. Keep one."
-            raise Wrong(_NOWHERE, message)
-        seen.add(found)
-        yield found, value
-
-
-def _level(value: object) -> Grade:
-    level = _grade(value)
-    if level is None or level <= 0:
-        advice = f"Give the lowest grade that counts, above 0 and up to {MAX_GRADE}."
-        raise Wrong(_NOWHERE, f"relevance_level is {_shown(value)}. {advice}")
-    return level
+        yield Query(query_id, text, grades)
 
 
 def _grade(value: object) -> Grade | None:
     """Return a grade as Python's own number, None for what is none."""
     grade = finite(value)
     return as_whole_number(grade) if grade is not None and grade <= MAX_GRADE else None
-
-
-def _shown(value: object) -> str:
-    """Show a value from Python in a message."""
-    return cut(repr(value), 60)

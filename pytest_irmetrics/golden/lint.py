@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.golden_set import GoldenSet
     from pytest_irmetrics.golden.query import Query
     from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.thresholds import Limit, Threshold
+    from pytest_irmetrics.thresholds import Limit
 
     _Note = tuple[str, str]
     """A place, ``path:line``, and a sentence."""
@@ -49,17 +49,15 @@ def _doubtful_texts(golden: GoldenSet) -> Iterator[_Note]:
     spellings: dict[tuple[str, str], str] = {}
     seen: set[tuple[str, str]] = set()
     for query in golden.queries.values():
-        named = [("query id", query.id)] if query.id != query.text else []
+        named = [("query", query.text or "")] + [("query id", query.id)] * (query.id != query.text)
         named += [("tag", tag) for tag in query.tags]
         named += [("document id", doc_id) for doc_id in (*query.documents, *query.forbidden)]
-        for what, text in [("query", query.text or ""), *named]:
-            if not text or _PLAIN.fullmatch(text) is not None or (what, text) in seen:
-                continue
-            seen.add((what, text))
-            for message in _doubts_of(text, what, spellings):
-                by_document = what == "document id"
-                where = golden.where_judged(query.id, text) if by_document else golden.where(query.id)
-                yield where, message
+        for what, text in named:
+            if text and _PLAIN.fullmatch(text) is None and (what, text) not in seen:
+                seen.add((what, text))
+                of_document = what == "document id"
+                where = golden.where_judged(query.id, text) if of_document else golden.where(query.id)
+                yield from ((where, doubt) for doubt in _doubts_of(text, what, spellings))
 
 
 def _doubts_of(text: str, what: str, spellings: dict[tuple[str, str], str]) -> Iterator[str]:
@@ -95,31 +93,23 @@ def _shown(text: str) -> str:
 def _ineffective_thresholds(golden: GoldenSet) -> Iterator[_Note]:
     """Find limits that no result can fail, and limits that no ranking can meet."""
     queries = list(golden.queries.values())
-    for threshold in golden.thresholds:
-        tagged = [query for query in queries if threshold.tag is None or threshold.tag in query.tags]
-        yield from _check_threshold(threshold, tagged, golden)
-    for query in queries:
-        for threshold in query.thresholds:
-            yield from _check_threshold(threshold, [query], golden)
-
-
-def _check_threshold(threshold: Threshold, queries: Sequence[Query], golden: GoldenSet) -> Iterator[_Note]:
-    metric = threshold.metric
-    for word, limit in threshold.limits.items():
-        if limit is None:
-            continue
-        said = f"`{word}: {limit}` of {metric}"
-        best = _best_possible(metric, word, queries, golden)
-        if _always_passes(metric, word, limit, len(queries)):
-            message = f"{said} is a gate that nothing fails. Write a limit, or off."
-            yield threshold.origin, message
-        elif best is not None and best < limit.value - TOLERANCE:
-            message = (
-                f"{said} cannot be met: with these judgments the best ranking there is scores "
-                f"{score_text(best, limit.value)}. Lower it, or choose a metric that allows for how many documents are "
-                "relevant (r_precision, ndcg)."
-            )
-            yield threshold.origin, message
+    judged = [
+        (threshold, [query for query in queries if threshold.tag in (None, *query.tags)])
+        for threshold in golden.thresholds
+    ]
+    judged += [(threshold, [query]) for query in queries for threshold in query.thresholds]
+    for threshold, over in judged:
+        for word, limit in threshold.limits.items():
+            said = f"`{word}: {limit}` of {threshold.metric}"
+            if limit is not None and _always_passes(threshold.metric, word, limit, len(over)):
+                yield threshold.origin, f"{said} is a gate that nothing fails. Write a limit, or off."
+            elif limit is not None and word in ("min", "min_each"):
+                best = _best_possible(threshold.metric, word, over, golden)
+                if best is not None and best < limit.value - TOLERANCE:
+                    score = score_text(best, limit.value)
+                    message = f"{said} cannot be met: with these judgments the best ranking there is scores {score}."
+                    advice = "Lower it, or choose a metric that allows for how many documents are relevant (r_precision, ndcg)."
+                    yield threshold.origin, f"{message} {advice}"
 
 
 def _always_passes(metric: Metric, word: str, limit: Limit, queries: int) -> bool:
@@ -134,18 +124,16 @@ def _always_passes(metric: Metric, word: str, limit: Limit, queries: int) -> boo
 def _best_possible(metric: Metric, word: str, queries: Sequence[Query], golden: GoldenSet) -> float | None:
     """Return the mean, or the lowest score, of ideal rankings: the judged documents, best grade first.
 
-    None where no ranking decides on the limit, and for a metric whose best score does not follow from the judgments.
+    None for a metric whose best score does not follow from the judgments, or that no query has.
     """
-    if word not in ("min", "min_each") or not metric.has_known_ideal:
+    counted = [query for query in queries if query.xfail is None and not query.no_answer]
+    if not counted or not metric.has_known_ideal:
         return None
-    scorer = Scorer([metric], relevance_level=golden.relevance_level)
-    values, weights = [], []
-    for query in queries:
-        if query.xfail is None and not query.no_answer:
-            ideal = sorted(query.judgments, key=lambda doc_id: -query.judgments[doc_id])
-            ((score,),) = scorer.columns([query.judgments], [ideal])
-            values += [] if score is None else [score]
-            weights += [] if score is None else [query.weight]
+    judgments = [query.judgments for query in counted]
+    ideal = [sorted(grades, key=lambda doc_id: -grades[doc_id]) for grades in judgments]
+    (scores,) = Scorer([metric], relevance_level=golden.relevance_level).columns(judgments, ideal)
+    values = [score for score in scores if score is not None]
+    weights = [query.weight for query, score in zip(counted, scores, strict=True) if score is not None]
     if not values:
         return None
     return min(values) if word == "min_each" else mean(values, weights)
@@ -166,12 +154,11 @@ def _equal_queries(golden: GoldenSet) -> Iterator[_Note]:
         other = found.setdefault((text, params), query) if text else query
         if other is query or (other.judgments == query.judgments and other.tags != query.tags):
             continue
-        advice = "They are judged otherwise: judge them alike, or keep one."
-        if other.judgments == query.judgments:
-            advice = "It counts twice in the means. Keep one; or tag one of them, if that is on purpose."
-        line = f" on line {other.line}" if other.line is not None else ""
-        same = f"{quote(query.text or '')} is {quote(other.text or '')}{line} but for case and punctuation."
-        yield golden.where(query.id), f"{same} {advice}"
+        same = f"{quote(query.text or '')} is {quote(other.text or '')} on line {other.line} but for case and punctuation."
+        yield (
+            golden.where(query.id),
+            f"{same} Both count in the means. Keep one; or tag one of them, if that is on purpose.",
+        )
 
 
 def _without_punctuation(text: str) -> str:

@@ -141,10 +141,6 @@ def _read_reason(node: Node, key: str) -> str:
     return reason
 
 
-def _read_note(node: Node, _key: str) -> str | None:
-    return node.value if node.kind == "text" else None  # anything else is for people alone
-
-
 def _read_number(node: Node, what: str, low: float, high: float, advice: str) -> Grade:
     """Read a number from `low` to `high`; `what` it is and the advice are for the message."""
     number = read_number(node.value) if node.kind == "text" else None
@@ -183,14 +179,14 @@ class QueryReader:
             "id": read_text,
             "query": read_text,
             "relevant": self._read_relevant,
-            "forbidden": _items_by_name,
+            "forbidden": _read_names,
             "tags": _read_names,
             "weight": _read_weight,
             "params": self._read_params,
-            "thresholds": lambda node, key: self.read_thresholds(node, key, for_query=True),
+            "thresholds": lambda node, key: self.read_thresholds(node, key, of_query=True),
             "no_answer": _read_boolean,
             "xfail": _read_reason,
-            "note": _read_note,
+            "note": lambda node, _: node.value if node.kind == "text" else None,
         }
 
     def read(self, node: Node) -> None:
@@ -202,49 +198,30 @@ class QueryReader:
             return
         values, nodes = read_keys(node, self._keys, "a query", self._source)
         if len(self._source.problems) == before:
-            query = self._source.attempt(self._query, node, nodes, **values)
+            query = self._source.attempt(self._query, node, nodes, values)
             if query is not None:
                 self.queries[query.id] = query
 
-    def require_texts(self) -> None:
-        """Report queries without a text beside others that have one."""
-        with_text = any(query.text is not None for query in self.queries.values())
-        for query in self.queries.values():
-            if with_text and query.text is None:
-                message = "This query has no `query`, and others do. Write the text to search for."
-                self._source.add(Wrong((query.line, query.column), message))
-
-    def judged_set(self, name: str, nothing: str, *, others: Iterable[str] = ()) -> GoldenSet:
+    def judged_set(self, nothing: str, *, others: Iterable[str] = ()) -> GoldenSet:
         """Return the golden set of the queries with a judgment, as trec_eval has it. Raises GoldenSetError.
 
         All other queries, and those of the ids `others`, are left out; `nothing` is the problem of a file where all are.
         """
-        self._source.raise_any()
-        self.require_texts()
+        source = self._source
         judged = {id_: query for id_, query in self.queries.items() if query.judgments or query.no_answer}
-        if not judged:
-            self._source.add(Wrong((1, 1), nothing))
-        self._source.raise_any()
+        if not judged and not source.problems:
+            source.add(Wrong((1, 1), nothing))
+        source.raise_any()
         left_out = tuple(id_ for id_ in dict.fromkeys([*self.queries, *others]) if id_ not in judged)
-        path, shown = self._source.named, self._source.shown
-        return GoldenSet(judged.values(), path=path, shown=shown, name=name, left_out=left_out)
+        return GoldenSet(
+            judged.values(), path=source.named, shown=source.shown, name=source.name, left_out=left_out
+        )
 
-    def _query(
-        self,
-        node: Node,
-        nodes: dict[str, Node],
-        *,
-        id: str | None = None,  # noqa: A002 - the key's name
-        query: str | None = None,
-        relevant: Judged = ({}, ()),
-        forbidden: Mapping[str, Node] | tuple[()] = (),
-        thresholds: Mapping[Metric, Threshold] | tuple[()] = (),
-        no_answer: bool = False,
-        **others: Any,
-    ) -> Query:
+    def _query(self, node: Node, nodes: Mapping[str, Node], values: dict[str, Any]) -> Query:
         """Return the query of the values of its keys. Raises Wrong for what they say together."""
-        judgments, passages = relevant
-        query_id = id or query
+        own_id, text = values.pop("id", None), values.pop("query", None)
+        judgments, passages = values.pop("relevant", ({}, ()))
+        query_id, no_answer = own_id or text, values.get("no_answer", False)
         if query_id is None:
             raise Wrong(node.place, "This query has no `query`. Write the text to search for.")
         if no_answer and "relevant" in nodes:
@@ -253,20 +230,17 @@ class QueryReader:
         if not no_answer and not self._as_trec_eval and max(judgments.values(), default=0) <= 0:
             message = "This query has no relevant document. Grade one above 0, or write `no_answer: true` in place of `relevant`."
             raise Wrong(nodes.get("relevant", node).place, message)
-        relevant_ids = {passage.doc for passage in passages}
-        relevant_ids |= {doc_id for doc_id, grade in judgments.items() if grade > 0}
-        for doc_id, item in dict(forbidden).items():
-            if doc_id in relevant_ids:
+        relevant = {doc_id for doc_id, grade in judgments.items() if grade > 0}
+        relevant |= {passage.doc for passage in passages}
+        for doc_id in values.get("forbidden", ()):
+            if doc_id in relevant:
                 message = f"{quote(doc_id)} is forbidden here, and relevant. Remove it from one of the two."
-                raise Wrong(item.place, message)
+                raise Wrong(nodes["forbidden"].place, message)
         if query_id in self.queries:
-            same = "has this id. Change one" if id else "has the same text. Give each an `id` of its own"
-            message = f"The query {quote(query_id)} on line {self.queries[query_id].line} {same}."
-            raise Wrong(nodes["id" if id else "query"].place, message)
+            message = f"The query {quote(query_id)} is on line {self.queries[query_id].line} already."
+            raise Wrong(nodes["id" if own_id else "query"].place, f"{message} Give each an `id` of its own.")
         line, column = node.place
-        others |= {"thresholds": tuple(dict(thresholds).values()), "passages": passages}
-        others |= {"no_answer": no_answer, "line": line, "column": column}
-        return Query(query_id, query, judgments, tuple(forbidden), **others)
+        return Query(query_id, text, judgments, passages=passages, line=line, column=column, **values)
 
     # Keys
 
@@ -302,9 +276,7 @@ class QueryReader:
         fields = {key.value: value for key, value in pairs_of(node, self._source)}
         named = {name for name in fields if not name.startswith("x-")}
         if not {"doc", "text"} <= named <= {"doc", "text", "grade"}:
-            advice = (
-                f"Write `{_PASSAGE}`; for grades of documents a mapping, `relevant: {{doc-9: 3, doc-4: 1}}`."
-            )
+            advice = f"Write `{_PASSAGE}`; for grades of documents, `relevant: {{doc-9: 3, doc-4: 1}}`."
             raise Wrong(node.place, f"An item of a list is an id or a passage, and this is neither. {advice}")
         grade = self._read_grade(fields["grade"], "the passage") if "grade" in fields else 1
         passage = Passage(_read_name(fields["doc"], "doc"), read_text(fields["text"], "text"), grade)
@@ -343,44 +315,41 @@ class QueryReader:
         return number
 
     def read_thresholds(
-        self, node: Node, where: str, *, tag: str | None = None, for_query: bool = False
-    ) -> dict[Metric, Threshold]:
+        self, node: Node, where: str, *, tag: str | None = None, of_query: bool = False
+    ) -> tuple[Threshold, ...]:
         """Read a mapping of metrics to limits under the key `where`: of the whole set, of a slice by its tag, or of a query."""
         if node.kind != "mapping":
             advice = "Write metrics and limits, such as {ndcg@10: 0.7}."
             raise Wrong(node.place, f"`{where}` is {node}. {advice}")
         found: dict[Metric, Threshold] = {}
         for key, value in pairs_of(node, self._source):
-            if key.value.startswith("x-"):
-                continue
-            metric = _at(key, parse_metric, cut(key.value, 100), custom=self._source.custom)
-            if metric in found:
-                raise Wrong(key.place, f"{metric} is here twice, first at {found[metric].origin}. Keep one.")
-            pairs = (
-                pairs_of(value, self._source)
-                if value.kind == "mapping"
-                else [(replace(value, value="min"), value)]
-            )
-            limits: dict[str, Limit | None] = {}
-            for name, limit in pairs:
+            if not key.value.startswith("x-"):
+                origin = format_place(self._source.shown, *key.place)
+                metric, limits = self._read_limits(key, value, of_query=of_query)
+                first = found.setdefault(metric, Threshold(metric, limits, tag, origin))
+                if first.origin != origin:
+                    raise Wrong(key.place, f"{metric} is here twice, first at {first.origin}. Keep one.")
+        return tuple(found.values())
+
+    def _read_limits(
+        self, key: Node, value: Node, *, of_query: bool
+    ) -> tuple[Metric, dict[str, Limit | None]]:
+        """Read a metric and its limits, a mapping or a number, which is `min`."""
+        at, limits = key, {}
+        min_alone = [(replace(value, value="min"), value)]
+        try:
+            metric = parse_metric(cut(key.value, 100), custom=self._source.custom)
+            for name, limit in pairs_of(value, self._source) if value.kind == "mapping" else min_alone:
                 word = name.value
-                if word.startswith("x-"):
-                    continue
                 if limit.kind != "text":
                     raise Wrong(limit.place, f"`{word}` of {metric} is {limit}. Write a number, or off.")
-                at = limit if word in WORDS else name
-                limits[word] = _at(at, read_limit, metric, word, limit.value, for_query=for_query)
-            if not limits:
-                message = f"The threshold on {metric} has no limit. Write one, such as {{min: 0.7}}."
-                raise Wrong(value.place, message)
-            found[metric] = Threshold(metric, limits, tag, format_place(self._source.shown, *key.place))
-        return found
-
-
-def _at(node: Node, read: Callable[..., Any], *args: Any, **options: Any) -> Any:
-    """Return what a function of metrics or thresholds returns; what it refuses is wrong at the node."""
-    try:
-        return read(*args, **options)
-    except (MetricError, ThresholdError) as error:
-        message = str(error)
-        raise Wrong(node.place, message[:1].upper() + message[1:]) from None
+                if not word.startswith("x-"):
+                    at = limit if word in WORDS else name
+                    limits[word] = read_limit(metric, word, limit.value, for_query=of_query)
+        except (MetricError, ThresholdError) as error:
+            message = str(error)
+            raise Wrong(at.place, message[:1].upper() + message[1:]) from None
+        if not limits:
+            message = f"The threshold on {metric} has no limit. Write one, such as {{min: 0.7}}."
+            raise Wrong(value.place, message)
+        return metric, limits

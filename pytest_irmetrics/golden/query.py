@@ -13,7 +13,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping
 
     from pytest_irmetrics.metrics import Grade
-    from pytest_irmetrics.thresholds import Threshold
+    from pytest_irmetrics.thresholds import Limit, Threshold
 
 
 _INVISIBLE = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u2060\ufeff"))
@@ -122,7 +122,7 @@ def query_as_dict(query: Query, *, short: bool = False) -> dict[str, object]:
         "tags": list(query.tags),
         "weight": None if query.weight == 1 else as_whole_number(query.weight),
         "params": query.params,
-        "thresholds": limits_as_dict(query.thresholds, short=short),
+        "thresholds": limits_as_dict(query.thresholds),
         "no_answer": query.no_answer,
         "xfail": query.xfail,
         "note": query.note,
@@ -135,16 +135,16 @@ def query_as_dict(query: Query, *, short: bool = False) -> dict[str, object]:
     return {key: value for key, value in record.items() if value or key in always}
 
 
-def limits_as_dict(thresholds: Iterable[Threshold], *, short: bool = False) -> dict[str, object]:
-    """Return the limits of thresholds as a golden set has them: metric name → word → limit.
-
-    With `short`, a number stands in place of ``{min: number}``.
-    """
+def limits_as_dict(thresholds: Iterable[Threshold]) -> dict[str, object]:
+    """Return the limits of thresholds as a golden set has them: metric name → word → limit, or a number, which is `min`."""
     found: dict[str, object] = {}
     for threshold in thresholds:
-        words = {
-            word: "off" if limit is None else str(limit) if limit.percent else as_whole_number(limit.value)
-            for word, limit in threshold.limits.items()
-        }
-        found[threshold.metric.name] = words["min"] if short and words.keys() == {"min"} else words
+        words = {word: _written(limit) for word, limit in threshold.limits.items()}
+        found[threshold.metric.name] = words["min"] if words.keys() == {"min"} else words
     return found
+
+
+def _written(limit: Limit | None) -> object:
+    if limit is None or limit.percent or limit.auto:
+        return str(limit or "off")
+    return as_whole_number(limit.value)

@@ -1,16 +1,17 @@
-"""Make a golden set of rows, one judgment each: TREC qrels, tables and BEIR folders. The rows of a query become its node."""
+"""Golden sets as rows, one judgment each: TREC qrels, tables and BEIR folders. Read, the rows of a query become its node."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.golden.nodes import Node, read_json
 from pytest_irmetrics.golden.queries import QueryReader
 from pytest_irmetrics.golden.source import Wrong
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+    from collections.abc import Collection, Iterable, Mapping, Sequence
 
     from pytest_irmetrics.golden.golden_set import GoldenSet
     from pytest_irmetrics.golden.source import Source
@@ -30,7 +31,7 @@ class Row(NamedTuple):
 
 
 def golden_set_of(
-    rows: Iterable[Row], source: Source, name: str, texts: Mapping[str, str] | None = None, texts_in: str = ""
+    rows: Iterable[Row], source: Source, texts: Mapping[str, str] | None = None, texts_in: str = ""
 ) -> GoldenSet:
     """Make a golden set of the rows of a file. Raises GoldenSetError.
 
@@ -50,7 +51,7 @@ def golden_set_of(
             )
             source.add(Wrong((first.line, 1), message))
         reader.read(_query_node(of_query, source))
-    return reader.judged_set(name, "There is no judgment. Write one a row.", others=texts or ())
+    return reader.judged_set("There is no judgment. Write one a row.", others=texts or ())
 
 
 def _query_node(rows: Sequence[Row], source: Source) -> Node:
@@ -90,3 +91,25 @@ def _read_param(cell: Node) -> Node:
         return read_json(cell.value, cell.place[0] or 1)
     except Wrong:
         return cell
+
+
+# Writing
+
+
+class ConversionError(IRMetricsError, ValueError):
+    """Something in a golden set that cannot be written in a format at all; says what to do."""
+
+
+def refuse(names: Collection[str], why: str, advice: str) -> None:
+    """Raise ConversionError if there are any names, such as ids or texts, that the format cannot hold."""
+    if names:
+        raise ConversionError(f"{why}. {advice}: {listed(list(dict.fromkeys(names)), 5, quote)}.")
+
+
+def judgments_of(golden: GoldenSet) -> list[list[str]]:
+    """Return query id, document id and grade of each judgment."""
+    return [
+        [query.id, doc, repr(grade)]
+        for query in golden.queries.values()
+        for doc, grade in query.judgments.items()
+    ]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
 
 from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.files import CONFLICT, MAX_RUN_BYTES, FileError, read_bytes
+from pytest_irmetrics.base.files import CONFLICT, MAX_RUN_BYTES, FileError, read_bytes, without_gz
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Collection, Iterable
@@ -56,7 +56,6 @@ class Wrong(Exception):  # noqa: N818 - what it says is reported as a Problem
     def __init__(self, place: Place, message: str) -> None:
         super().__init__(message)
         self.place = place
-        self.message = message
 
 
 class Source:
@@ -68,6 +67,8 @@ class Source:
     def __init__(self, path: Path, shown: str, custom: Collection[str] = ()) -> None:
         self.path = path
         self.shown = shown
+        self.name = without_gz(path).stem
+        """The name of a set that says none of its own."""
         self.custom = custom
         self.problems: list[Problem] = []
         self.named = path
@@ -82,7 +83,7 @@ class Source:
     def add(self, wrong: Wrong) -> None:
         """Add a problem. Raises GoldenSetError with all of them at MAX_PROBLEMS."""
         place = self.shown, *wrong.place
-        self.problems.append(Problem(*place, wrong.message))
+        self.problems.append(Problem(*place, str(wrong)))
         if len(self.problems) >= MAX_PROBLEMS:
             message = f"These are {MAX_PROBLEMS} problems, and the rest is not read. Solve these first."
             self.problems.sort(key=self._order)

@@ -138,21 +138,15 @@ class NodeReader:
             tag = cut(event.tag.replace("tag:yaml.org,2002:", "!!", 1), 60)
             message = f"`{tag}` is read as a tag, which has no meaning in a golden set. Put a text that begins with `!` in quotes."
             self._source.add(Wrong(node.place, message))
-        name = event.anchor
-        if name in self._anchors:
-            first = self._anchors[name][0].place[0]
-            message = f"The anchor `&{cut(name, 60)}` is already on line {first}. Rename one."
-            self._source.add(Wrong(node.place, message))
-        elif name is not None:
-            self._anchors[name] = node, *_measure(node)
-            self._unused[name] = node
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node, *_measure(node)
+            self._unused[event.anchor] = node
 
     def _resolve(self, name: Any, at: Place, depth: int) -> Node:
-        """Return the node that an alias refers to; the alias as text if it refers to none."""
+        """Return the node that an alias refers to. Raises Wrong."""
         if name not in self._anchors:
             message = f"`*{cut(name, 60)}` refers to no anchor before it. Put a text that begins with `*` in quotes."
-            self._source.add(Wrong(at, message))
-            return Node(at, f"*{name}")
+            raise Wrong(at, message)
         node, size, inner = self._anchors[name]
         self._unused.pop(name, None)
         self._aliased += size
@@ -187,8 +181,7 @@ _MESSAGES = (
     ("could not find expected ':'", True, "This is neither `key: value` nor part of the text above. Check the indentation."),
     ("unknown escape character", False, "A backslash in double quotes begins an escape, and this is none. Use single quotes, or double the backslash."),
     ("found invalid Unicode", False, NO_CHARACTER),
-    ("expected hexdecimal number", False, "This escape is cut short. Write all its digits, or use single quotes."),
-    ("expected escape sequence of", False, "This escape is cut short. Write all its digits, or use single quotes."),
+    ("decimal number", False, "This escape is cut short. Write all its digits, or use single quotes."),
     ("scanning a quoted scalar", True, "The quote that opens here is never closed. Close it, or put the whole text in quotes."),
     ("expected ',' or ']'", False, "The list that opens on line {line} wants a `,` or its `]` before this. Put a text with brackets or commas in quotes."),
     ("expected ',' or '}'", False, "The mapping that opens on line {line} wants a `,` or its `}}` before this. Put a text with brackets or commas in quotes."),

@@ -66,13 +66,8 @@ def test_yaml_of_long_lists_and_of_a_whole_set_is_as_people_write_it():
     whole = """\
 name: the faq
 relevance_level: 2
-thresholds:
-  ndcg@10: 0.7
-  precision@5: {min: 0.5, max_drop: 5%, max_lost: 3}
-  mrr: "off"
-slices:
-  billing:
-    recall@10: 0.9
+thresholds: {ndcg@10: 0.7, precision@5: {min: 0.5, max_drop: 5%, max_lost: 3}, mrr: "off"}
+slices: {billing: {recall@10: {max_drop: auto}}}
 queries:
   - id: refund
     query: refund policy

@@ -341,7 +341,7 @@ def test_any_bytes_are_read_or_refused_with_a_place(name):
             assert golden.queries
             for query in golden.queries.values():
                 for doc_id in query.judgments:
-                    golden.locate(query.id, doc_id)
+                    golden.where_judged(query.id, doc_id)
         else:
             assert problems
             for problem in problems:

@@ -54,55 +54,41 @@ def test_numbers_of_other_libraries_become_plain_ones():
 
 
 @pytest.mark.parametrize(
-    ("judgments", "options", "problems"),
+    ("judgments", "options", "problem"),
     [
+        ([("q", "d")], {}, "Give {query id: {document id: grade}}, and texts as {query id: text}."),
+        ({"q": ["d"]}, {}, "Judgments are no mapping of mappings"),
+        ({"q": {"d": 1}}, {"texts": ["a"]}, "and texts as {query id: text}"),
+        ({"q": {"d": 1}}, {"texts": {"q": 3}}, "The text of query 'q' is 3"),
+        ({"q": {"d": 1}}, {"texts": {"q": " "}}, "The text of query 'q' is ' '"),
+        ({"q": {"d": 1}}, {"relevance_level": 0}, "relevance_level is no grade"),
+        ({"q": {"d": 1}}, {"relevance_level": True}, "relevance_level is no grade"),
+        ({"q": {"d": 1}}, {"relevance_level": 1001}, "relevance_level is no grade"),
+        ({"q": {}}, {}, "There is no query with a judgment"),
+        ({}, {}, "There is no query with a judgment"),
+        ({"q": {"d": True}}, {}, "The query 'q' has the judgments {'d': True}."),
+        ({"q": {"c": 1, "d": None}}, {}, "{'d': None}"),
+        ({"q": {"d": "1"}}, {}, "{'d': '1'}"),
+        ({"q": {"d": float("nan")}}, {}, "{'d': nan}"),
+        ({"q": {"d": float("inf")}}, {}, "{'d': inf}"),
         (
-            [("q", "d")],
+            {"q": {"d": 1001}},
             {},
-            [
-                "The judgments are [('q', 'd')]. Give {query id: {document id: grade}}, and texts as {query id: text}."
-            ],
+            "{'d': 1001}. Give ids as text or integers, and grades as numbers up to 1000.",
         ),
-        ({"q": ["d"]}, {}, ["judgments of query 'q' are ['d']"]),
-        (
-            {"q": {"d": 1}},
-            {"texts": ["a"]},
-            ["The texts are ['a']. Give {query id: {document id: grade}}, and texts as {query id: text}."],
-        ),
-        ({"q": {"d": 1}}, {"texts": {"q": 3}}, ["The text of query 'q' is 3"]),
-        ({"q": {"d": 1}}, {"texts": {"q": " "}}, ["The text of query 'q' is ' '"]),
-        ({"q": {"d": 1}}, {"relevance_level": 0}, ["relevance_level is 0"]),
-        ({"q": {"d": 1}}, {"relevance_level": True}, ["relevance_level is True"]),
-        ({"q": {"d": 1}}, {"relevance_level": 1001}, ["relevance_level is 1001"]),
-        ({"q": {}}, {}, ["There is no query with a judgment"]),
-        ({}, {}, ["There is no query with a judgment"]),
-        ({"q": {"d": True}}, {}, ["'d' True"]),
-        ({"q": {"d": None}}, {}, ["'d' None"]),
-        ({"q": {"d": "1"}}, {}, ["'d' '1'"]),
-        ({"q": {"d": float("nan")}}, {}, ["'d' nan"]),
-        ({"q": {"d": float("inf")}}, {}, ["'d' inf"]),
-        ({"q": {"d": 1001}}, {}, ["'d' 1001"]),
-        ({"q": {"d": [1]}}, {}, ["'d' [1]"]),
-        ({"": {"d": 1}}, {}, ["The id '' in the judgments is none"]),
-        ({True: {"d": 1}}, {}, ["The id True in the judgments is none"]),
-        (
-            {"q": {None: 1}},
-            {},
-            ["The id None in the judgments of query 'q' is none"],
-        ),
-        ({1: {"d": 1}, "1": {"d": 1}}, {}, ["The id '1' is twice in the judgments"]),
-        ({"q": {2: 1, "2": 1}}, {}, ["The id '2' is twice in the judgments of query 'q'"]),
+        ({"q": {"d": [1]}}, {}, "{'d': [1]}"),
+        ({"": {"d": 1}}, {}, "The query '' has"),
+        ({True: {"d": 1}}, {}, "The query None has"),
+        ({"q": {None: 1}}, {}, "{None: 1}"),
+        ({1: {"d": 1}, "1": {"d": 1}}, {}, "The query '1' is in it twice"),
     ],
 )
-def test_what_is_wrong_is_named(judgments, options, problems):
+def test_what_is_wrong_is_named(judgments, options, problem):
     with pytest.raises(GoldenSetError) as caught:
         GoldenSet.from_judgments(judgments, name="mine", **options)
-    lines = str(caught.value).splitlines()
-    assert len(lines) == len(problems)
-    for line, problem in zip(lines, problems, strict=True):
-        assert line.startswith("mine: ")
-        assert problem in line
-        assert ". " in line
+    assert str(caught.value).startswith("mine: ")
+    assert problem in str(caught.value)
+    assert ". " in str(caught.value)
 
 
 def test_two_queries_of_one_id_are_refused():

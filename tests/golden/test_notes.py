@@ -93,10 +93,10 @@ def test_at_most_ten_of_a_kind_are_listed(capsys):
 @pytest.mark.parametrize(
     ("one", "other", "relevant", "more", "advice"),
     [
-        ("refund policy", "Refund  policy?", "d1", "", "It counts twice"),
-        ("¿refund policy?", "ｒｅｆｕｎｄ policy", "d1", "", "It counts twice"),
-        ("refund policy", "Refund policy", "{d1: 1, d2: 2}", "", "They are judged otherwise"),
-        ("refund policy", "Refund policy", "d9", ", tags: [x]", "They are judged otherwise"),
+        ("refund policy", "Refund  policy?", "d1", "", "Both count in the means"),
+        ("¿refund policy?", "ｒｅｆｕｎｄ policy", "d1", "", "Both count in the means"),
+        ("refund policy", "Refund policy", "{d1: 1, d2: 2}", "", "Both count in the means"),
+        ("refund policy", "Refund policy", "d9", ", tags: [x]", "Both count in the means"),
         ("refund policy", "Refund policy", "d1", ", tags: [x]", None),
         ("refund policy", "Refund policy", "d1", ", params: {lang: no}", None),
         ("refund policy", "refund policies", "d1", "", None),
