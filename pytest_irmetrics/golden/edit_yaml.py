@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 import yaml
 
-from pytest_irmetrics.base.atomic_write import WriteError, content_digest, lock_file, write_whole
+from pytest_irmetrics.base.atomic_write import content_digest, lock_file, write_whole
 from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.format_yaml import parse_yaml, write_id
@@ -71,10 +71,7 @@ class FileEdit(NamedTuple):
 
     def undo(self) -> None:
         """Write the file as it was before. Raises WriteError, also where somebody else has changed it since."""
-        with lock_file(self.path):
-            if self.path.read_bytes() != self.after:
-                raise WriteError("Somebody else has changed the file since.")
-            write_whole(self.path, self.before)
+        write_whole(self.path, self.before, digest_when_read=content_digest(self.after))
 
 
 def append_judgments(
@@ -89,8 +86,9 @@ def append_judgments(
     source = Source(path, shown, custom_metrics)
     with lock_file(path):
         data = source.attempt(source.content) or b""
+        text = source.attempt(decode, data) or ""
         source.raise_any()
-        before = parse_yaml(decode(data), source)
+        before = parse_yaml(text, source)
         new = _lacking(before, judgments)
         edited = _spliced(data, before, new, source)
         again, after = Source(path, shown, custom_metrics), None
@@ -169,11 +167,10 @@ def _change(text: str, query_node: Any, query: Query, new: Sequence[Judgment]) -
     entries = [_entry(one.doc_id, one.grade, graded=graded, text=one.text) for one in new]
     items = [node] if is_single else node.value
     is_rewritten = is_single or (graded and not is_mapping)
-    has_more = "#" in text[key.end_mark.index : end] or not all(
-        isinstance(item, yaml.ScalarNode) for item in items
-    )
-    if (graded and any(one.text is not None for one in new)) or (is_rewritten and has_more):
-        form = "as a list" if any(one.text is not None for one in new) else "as grades by hand"
+    is_plain = "#" not in text[key.end_mark.index : end] and {*map(type, items)} <= {yaml.ScalarNode}
+    by_text = any(one.text is not None for one in new)
+    if (graded and by_text) or (is_rewritten and not is_plain):
+        form = "as a list" if by_text else "as grades by hand"
         message = f"`relevant` has another form, passages or comments. Write it {form}, and add: {', '.join(entries)}."
         raise Wrong(place, message)
     if is_rewritten:

@@ -14,17 +14,13 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.source import Source
 
 
-MAX_BYTES = 500_000_000
-_NOTHING = 'There is no query with a judgment. Write one a line: {"query": "…", "relevant": ["…"]}.'
-
-
 def read(source: Source) -> GoldenSet:
     """Read a golden set of one query a line. Raises Wrong and GoldenSetError.
 
     A query without a judgment is left out, and grades may be below 0, as in trec_eval.
     """
     reader = QueryReader(source, as_trec_eval=True)
-    for number, line in enumerate(source.lines(MAX_BYTES), 1):
+    for number, line in enumerate(source.lines(), 1):
         if line and not line.isspace():
             node = source.attempt(read_json, line, number)
             if node is not None and node.kind == "mapping":
@@ -32,7 +28,7 @@ def read(source: Source) -> GoldenSet:
                 node.value = [(key, item) for key, item in node.value if not item.is_null]
             if node is not None:
                 reader.read(node)
-    return reader.judged_set(_NOTHING)
+    return reader.judged_set()
 
 
 def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:

@@ -14,6 +14,7 @@ from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import read_number
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.format_jsonl import json_line
+from pytest_irmetrics.golden.formats import is_golden_folder
 from pytest_irmetrics.golden.nodes import read_json
 from pytest_irmetrics.golden.query import query_as_dict
 from pytest_irmetrics.golden.rows import ConversionError, Row, golden_set_of, judgments_of, refuse
@@ -59,14 +60,15 @@ def read(source: Source) -> GoldenSet | None:
     """Read a golden set in CSV or TSV, or a BEIR folder or one of its splits. Raises Wrong and GoldenSetError."""
     if os.path.isdir(source.path):  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
         return _read_folder(source)
-    if source.text().partition("\n")[0].lower().split("\t") == ["query-id", "corpus-id", "score"]:
-        source.name = f"{source.path.absolute().parent.parent.name}-{source.name}"
+    folder = source.path.absolute().parent.parent
+    if is_golden_folder(folder) and source.path.absolute().parent.name == "qrels":
+        source.name = f"{folder.name}-{source.name}"
         return _read_split(source)
     return golden_set_of(table_rows(source), source)
 
 
 def table_rows(source: Source, also: Collection[str] = ()) -> Iterator[Row]:
-    """Yield the rows of a table; what is wrong is reported. Raises Wrong, and GoldenSetError for a header that is none.
+    """Yield the rows of a table; what is wrong with one is reported. Raises Wrong for a header that is none.
 
     Any delimiter of a spreadsheet is read. `also` are columns that are read too; all others are then ignored.
     """
@@ -76,7 +78,7 @@ def table_rows(source: Source, also: Collection[str] = ()) -> Iterator[Row]:
     reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
     line = 0
     try:
-        columns = _read_header(next(reader, []), source, also)
+        columns = _read_header(next(reader, []), also)
         line = reader.line_num
         for cells in reader:
             line, begins = reader.line_num, line + 1
@@ -89,35 +91,32 @@ def table_rows(source: Source, also: Collection[str] = ()) -> Iterator[Row]:
         source.add(Wrong((line + 1, 1), f"This is no row of a table ({error}). {advice}"))
 
 
-def _read_header(header: Sequence[str], source: Source, also: Collection[str]) -> list[str]:
-    """Return what each column holds, "" for one that is not read. Raises GoldenSetError where the rows cannot be read."""
+def _read_header(header: Sequence[str], also: Collection[str]) -> list[str]:
+    """Return what each column holds, "" for one that is not read. Raises Wrong."""
     names = [name.strip() for name in header]
-    lower = [_ALIASES.get(name.casefold(), name.casefold()) for name in names]
-    ignored = bool(also) or any(name in _QUEPID_CASE or name.startswith(_QUEPID_RATER) for name in lower)
-    columns: list[str] = []
-    said: list[str] = []
-    for name, known in zip(names, lower, strict=True):
-        column = known if known in COLUMNS or known in also else ""
-        if known.startswith("params.") and len(name) > len("params."):
-            column = f"params.{name[len('params.') :]}"  # with its case
-        elif known.startswith(_QUEPID_RATER):
-            column = _QUEPID_RATER
-        elif name and not column and not known.startswith("x-") and not ignored:
-            advice = f"The columns are {_COLUMN_NAMES}; one for people begins with x-."
-            said.append(f"{quote(name)} is no column of a golden set. {advice}")
-        if column in columns and column not in ("", _QUEPID_RATER):
-            said.append(f"The column {quote(name)} is there twice. Keep one.")
-        columns.append(column)
+    columns = [_column(name, also) for name in names]
     has = {*columns, *(["rating"] if _QUEPID_RATER in columns else [])}
     missing = [] if {"query", "id"} & has else ["query"]
     missing += [name for name in ("docid", "rating") if name not in has]
     if missing:
         advice = f"Begin with the line `query,docid,rating`; the columns are {_COLUMN_NAMES}."
-        said = [f"The header has no column `{missing[0]}`. {advice}"]
-    for message in said:
-        source.add(Wrong((1, 1), message))
-    source.raise_any()
+        raise Wrong((1, 1), f"The header has no column `{missing[0]}`. {advice}")
+    is_strict = not also and _QUEPID_RATER not in columns and not _QUEPID_CASE & {*map(str.casefold, names)}
+    for name, column in zip(names, columns, strict=True):
+        if is_strict and name and not column and not name.casefold().startswith("x-"):
+            advice = f"The columns are {_COLUMN_NAMES}; one for people begins with x-."
+            raise Wrong((1, 1), f"{quote(name)} is no column of a golden set. {advice}")
+        if column not in ("", _QUEPID_RATER) and columns.count(column) > 1:
+            raise Wrong((1, 1), f"The column {quote(name)} is there twice. Keep one.")
     return columns
+
+
+def _column(name: str, also: Collection[str]) -> str:
+    """Return what a column of this name holds, "" for nothing that is read."""
+    known = _ALIASES.get(name.casefold(), name.casefold())
+    if known.startswith("params.") and known != "params.":
+        return f"params.{name[len('params.') :]}"  # with its case
+    return _QUEPID_RATER if known.startswith(_QUEPID_RATER) else known if known in (*COLUMNS, *also) else ""
 
 
 def _read_row(line: int, cells: Sequence[str], columns: Sequence[str]) -> Row:

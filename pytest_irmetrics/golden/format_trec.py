@@ -21,9 +21,8 @@ if TYPE_CHECKING:
 
 def topics_path(qrels: str) -> str:
     """Return the path of the topics that belong to qrels: ``faq.topics.tsv`` to ``faq.qrels``."""
-    folder, slash, name = qrels.rpartition("/")
-    stem, dot, suffix = without_gz(Path(name)).name.rpartition(".")
-    return f"{folder}{slash}{stem if stem and dot else suffix}.topics.tsv"
+    stem, _ = os.path.splitext(without_gz(Path(qrels)).as_posix())  # noqa: PTH122 - a Path of no name has no suffix
+    return f"{stem}.topics.tsv"
 
 
 def read(source: Source) -> GoldenSet:
@@ -31,10 +30,7 @@ def read(source: Source) -> GoldenSet:
 
     Raises Wrong and GoldenSetError.
     """
-    path = source.path
-    topics = source.beside(
-        path.with_name(topics_path(path.name)), topics_path(source.shown.replace("\\", "/"))
-    )
+    topics = source.beside(Path(topics_path(str(source.path))), topics_path(source.shown))
     texts = None
     if os.path.exists(topics.path):  # noqa: PTH110 - Path.exists raises where the name is too long
         texts = topics.attempt(_read_topics, topics)

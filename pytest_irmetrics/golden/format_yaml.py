@@ -57,15 +57,14 @@ def parse_yaml(text: str, source: Source) -> GoldenSet:
         relevance_level=values.get("relevance_level", 1),
         thresholds=(*values.get("thresholds", ()), *values.get("slices", ())),
     )
-    if "queries" not in nodes:
-        source.add(Wrong((1, 1), "There are no `queries`. Write the key and, below it, a list of queries."))
-    elif not golden.queries:
-        message = "There is no query. Write `- query: …` with `relevant: …`."
-        source.add(Wrong(nodes["queries"].place, message))
-    else:
-        _check_level(golden, source)
-        if "slices" in nodes:
-            _check_tags(nodes["slices"], golden, source)
+    if not golden.queries:
+        at = nodes["queries"].place if "queries" in nodes else (1, 1)
+        source.add(
+            Wrong(at, "There is no query. Write `queries:` and, below it, `- query: …` with `relevant: …`.")
+        )
+    _check_level(golden, source)
+    if "slices" in nodes:
+        _check_tags(nodes["slices"], golden, source)
     source.raise_any()
     return golden
 
@@ -111,11 +110,8 @@ def _read_queries(node: Node, queries: QueryReader) -> None:
 
 
 def _read_slices(node: Node, key: str, queries: QueryReader, source: Source) -> list[Threshold]:
-    if node.kind != "mapping":
-        message = f"`{key}` is {node}. Write thresholds by tag, such as {{billing: {{mrr: 0.8}}}}."
-        raise Wrong(node.place, message)
     found: list[Threshold] = []
-    for tag, limits in pairs_of(node, source):
+    for tag, limits in pairs_of(node, source, f"`{key}`", "{billing: {mrr: 0.8}}"):
         found += queries.read_thresholds(limits, tag.value, tag=tag.value)
     return found
 

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Any
 from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.numbers import MAX_GRADE, as_whole_number, finite
-from pytest_irmetrics.base.wording import cut, quote
+from pytest_irmetrics.base.wording import cut, plural, quote
 from pytest_irmetrics.golden.formats import read_golden_set
 from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.source import GoldenSetError, Problem, Source, Wrong, format_place
@@ -140,6 +140,9 @@ class GoldenSet:
     @property
     def _shown(self) -> str:
         return self.shown or self.name
+
+    def __repr__(self) -> str:
+        return f"<GoldenSet {self._shown}: {plural(len(self.queries), 'query', 'queries')}>"
 
 
 _NOWHERE = None, None

@@ -46,14 +46,14 @@ _PASSAGE = "{doc: handbook, text: thirty days after purchase, grade: 2}"
 def read_keys(
     node: Node, readers: Mapping[str, Reader], what: str, source: Source
 ) -> tuple[dict[str, Any], dict[str, Node]]:
-    """Read a mapping by the reader of each key; return what was read, and the nodes of the values, by key.
+    """Read a mapping by the reader of each key; return what was read, and the nodes of the values, by key. Raises Wrong.
 
     What is wrong with a key, or a value, is added to the source, and None stands for such a value; keys that begin with
     `x-` are for people.
     """
     values: dict[str, Any] = {}
     nodes: dict[str, Node] = {}
-    for key, value in pairs_of(node, source):
+    for key, value in pairs_of(node, source, what.capitalize(), "{query: refund policy, relevant: [doc-9]}"):
         name = key.value
         if name in readers:
             nodes[name] = value
@@ -66,8 +66,13 @@ def read_keys(
     return values, nodes
 
 
-def pairs_of(node: Node, source: Source) -> Iterator[tuple[Node, Node]]:
-    """Yield the keys and values of a mapping; a key that is repeated or no text is reported instead."""
+def pairs_of(node: Node, source: Source, what: str = "", example: str = "") -> Iterator[tuple[Node, Node]]:
+    """Yield the keys and values of a mapping; a key that is repeated or no text is reported instead.
+
+    Raises Wrong for what is no mapping, with what it should be and an example.
+    """
+    if node.kind != "mapping":
+        raise Wrong(node.place, f"{what} is {node}. Write a mapping, such as {example}.")
     first: dict[str, int | None] = {}
     for key, value in node.value:
         name = key.value
@@ -100,7 +105,9 @@ def read_text(node: Node, key: str) -> str:
 def _read_name(node: Node, key: str) -> str:
     """Read a text that is not empty: an id, a tag."""
     if node.kind != "text":
-        raise Wrong(node.place, f"`{key}` is {node} here. Write one text.")
+        raise Wrong(
+            node.place, f"`{key}` is {node} here. Write a text, or a list of texts where several may stand."
+        )
     if node.is_null:
         advice = f'Write the text that is meant, or "{node.value}" in quotes.'
         raise Wrong(node.place, f"`{key}` is {node.value} here. {advice}")
@@ -112,8 +119,6 @@ def _read_name(node: Node, key: str) -> str:
 
 def _items_by_name(node: Node, key: str, name_of: Reader = _read_name) -> dict[str, Node]:
     """Return the items of a list, or a single one, by their names, which are different."""
-    if node.kind == "mapping":
-        raise Wrong(node.place, f"`{key}` is a mapping. Write a list, [a, b].")
     found: dict[str, Node] = {}
     for item in node.value if node.kind == "list" else [node]:
         name = name_of(item, key)
@@ -141,25 +146,19 @@ def _read_reason(node: Node, key: str) -> str:
     return reason
 
 
-def _read_number(node: Node, what: str, low: float, high: float, advice: str) -> Grade:
-    """Read a number from `low` to `high`; `what` it is and the advice are for the message."""
+def _read_number(node: Node, what: str, low: float, high: float) -> Grade:
+    """Read a number from `low`, which is 0, above 0 or without a bound, to `high`; `what` it is is for the message."""
     number = read_number(node.value) if node.kind == "text" else None
-    if number is not None and not node.plain:
-        advice = "Take the quotes off."
-    elif number is not None and low <= number <= high:
+    if number is not None and node.plain and low <= number <= high:
         return number
-    raise Wrong(node.place, f"{what} is {node}. {advice}")
-
-
-def _read_weight(node: Node, key: str) -> float:
-    advice = f"Write a number above 0 and up to {MAX_WEIGHT:,.0f}."
-    return float(_read_number(node, f"`{key}`", MIN_WEIGHT, MAX_WEIGHT, advice))
+    bounds = {0: "from 0", MIN_WEIGHT: "above 0 and up", -inf: "up"}[low]
+    advice = "" if number is None or node.plain else " Take the quotes off."
+    raise Wrong(node.place, f"{what} is {node}. Write a number {bounds} to {high:,.0f}.{advice}")
 
 
 def read_level(node: Node, key: str) -> Grade:
     """Read a relevance level: above 0, up to 1000."""
-    advice = f"Write the lowest grade that counts, above 0 and up to {MAX_GRADE}."
-    return _read_number(node, f"`{key}`", MIN_WEIGHT, MAX_GRADE, advice)
+    return _read_number(node, f"`{key}`", MIN_WEIGHT, MAX_GRADE)
 
 
 # Queries
@@ -181,7 +180,7 @@ class QueryReader:
             "relevant": self._read_relevant,
             "forbidden": _read_names,
             "tags": _read_names,
-            "weight": _read_weight,
+            "weight": lambda node, key: float(_read_number(node, f"`{key}`", MIN_WEIGHT, MAX_WEIGHT)),
             "params": self._read_params,
             "thresholds": lambda node, key: self.read_thresholds(node, key, of_query=True),
             "no_answer": _read_boolean,
@@ -191,26 +190,24 @@ class QueryReader:
 
     def read(self, node: Node) -> None:
         """Read one query; one that has problems is left out."""
-        before = len(self._source.problems)
-        if node.kind != "mapping":
-            message = f"A query is a mapping, and this is {node}. Write `query: …` and `relevant: …`."
-            self._source.add(Wrong(node.place, message))
-            return
-        values, nodes = read_keys(node, self._keys, "a query", self._source)
-        if len(self._source.problems) == before:
-            query = self._source.attempt(self._query, node, nodes, values)
-            if query is not None:
-                self.queries[query.id] = query
+        query = self._source.attempt(self._read_query, node)
+        if query is not None:
+            self.queries[query.id] = query
 
-    def judged_set(self, nothing: str, *, others: Iterable[str] = ()) -> GoldenSet:
+    def _read_query(self, node: Node) -> Query | None:
+        before = len(self._source.problems)
+        values, nodes = read_keys(node, self._keys, "a query", self._source)
+        return self._query(node, nodes, values) if len(self._source.problems) == before else None
+
+    def judged_set(self, *, others: Iterable[str] = ()) -> GoldenSet:
         """Return the golden set of the queries with a judgment, as trec_eval has it. Raises GoldenSetError.
 
-        All other queries, and those of the ids `others`, are left out; `nothing` is the problem of a file where all are.
+        All other queries, and those of the ids `others`, are left out.
         """
         source = self._source
         judged = {id_: query for id_, query in self.queries.items() if query.judgments or query.no_answer}
         if not judged and not source.problems:
-            source.add(Wrong((1, 1), nothing))
+            source.add(Wrong((1, 1), "There is no query with a judgment. Write one a line."))
         source.raise_any()
         left_out = tuple(id_ for id_ in dict.fromkeys([*self.queries, *others]) if id_ not in judged)
         return GoldenSet(
@@ -286,15 +283,12 @@ class QueryReader:
         return passage
 
     def _read_grade(self, node: Node, of: str) -> Grade:
-        low, words = (-inf, "up") if self._as_trec_eval else (0, "from 0")
-        advice = f"Write a number {words} to {MAX_GRADE}."
-        grade = _read_number(node, f"The grade of {of}", low, MAX_GRADE, advice)
+        grade = _read_number(node, f"The grade of {of}", -inf if self._as_trec_eval else 0, MAX_GRADE)
         return as_whole_number(grade)  # pandas writes 3.0 in a column with gaps
 
-    def _read_params(self, node: Node, key: str) -> object:
-        if node.kind != "mapping":
-            raise Wrong(node.place, f"`{key}` is {node}. Write a mapping, such as {{lang: en}}.")
-        return self._read_value(node)
+    def _read_params(self, node: Node, key: str) -> dict[str, object]:
+        pairs = pairs_of(node, self._source, f"`{key}`", "{lang: en}")
+        return {name.value: self._read_value(value) for name, value in pairs}
 
     def _read_value(self, node: Node) -> object:
         """Return the JSON value of a node; the recursion goes no deeper than nodes, which is MAX_DEPTH."""
@@ -318,11 +312,8 @@ class QueryReader:
         self, node: Node, where: str, *, tag: str | None = None, of_query: bool = False
     ) -> tuple[Threshold, ...]:
         """Read a mapping of metrics to limits under the key `where`: of the whole set, of a slice by its tag, or of a query."""
-        if node.kind != "mapping":
-            advice = "Write metrics and limits, such as {ndcg@10: 0.7}."
-            raise Wrong(node.place, f"`{where}` is {node}. {advice}")
         found: dict[Metric, Threshold] = {}
-        for key, value in pairs_of(node, self._source):
+        for key, value in pairs_of(node, self._source, f"`{where}`", "{ndcg@10: 0.7}"):
             if not key.value.startswith("x-"):
                 origin = format_place(self._source.shown, *key.place)
                 metric, limits = self._read_limits(key, value, of_query=of_query)

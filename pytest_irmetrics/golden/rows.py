@@ -16,8 +16,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden.golden_set import GoldenSet
     from pytest_irmetrics.golden.source import Source
 
-_NOTHING: Mapping[str, str] = {}
-
 
 class Row(NamedTuple):
     """One judgment; without a grade, only the query is named."""
@@ -26,7 +24,7 @@ class Row(NamedTuple):
     query_id: str
     doc: str
     grade: str
-    about: Mapping[str, str] = _NOTHING
+    about: Mapping[str, str] = {}
     """What the row says of the query: cells by column, ``query``, ``tags``, ``weight`` or ``params.NAME``."""
 
 
@@ -51,7 +49,7 @@ def golden_set_of(
             )
             source.add(Wrong((first.line, 1), message))
         reader.read(_query_node(of_query, source))
-    return reader.judged_set("There is no judgment. Write one a row.", others=texts or ())
+    return reader.judged_set(others=texts or ())
 
 
 def _query_node(rows: Sequence[Row], source: Source) -> Node:

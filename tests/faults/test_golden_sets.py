@@ -227,7 +227,7 @@ def test_what_only_looks_like_a_conflict_marker_is_text():
         (f"{'a' * 5000}.yaml", "Check the path"),
         ("pipe.yaml", "no regular file"),
         ("huge.yaml", "larger than 100 MB"),
-        ("huge.jsonl", "larger than 500 MB"),
+        ("huge.jsonl", "larger than 1 GB"),
         ("huge.csv", "larger than 1 GB"),
         ("file", "this has no suffix"),
         (
@@ -244,7 +244,11 @@ def test_paths_that_cannot_be_read(capsys, folder, name, words):
     (folder / "folder.yaml").mkdir()
     (folder / "loop.yaml").symlink_to("loop.yaml")
     os.mkfifo("pipe.yaml")
-    for large, size in (("huge.yaml", 100_000_001), ("huge.jsonl", 500_000_001), ("huge.csv", 1_000_000_001)):
+    for large, size in (
+        ("huge.yaml", 100_000_001),
+        ("huge.jsonl", 1_000_000_001),
+        ("huge.csv", 1_000_000_001),
+    ):
         with Path(large).open("wb") as file:
             file.truncate(size)
     (line,) = refused(capsys, name)
