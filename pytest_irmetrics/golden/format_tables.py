@@ -116,7 +116,9 @@ def _column(name: str, also: Collection[str]) -> str:
     known = _ALIASES.get(name.casefold(), name.casefold())
     if known.startswith("params.") and known != "params.":
         return f"params.{name[len('params.') :]}"  # with its case
-    return _QUEPID_RATER if known.startswith(_QUEPID_RATER) else known if known in (*COLUMNS, *also) else ""
+    if known.startswith(_QUEPID_RATER):
+        return _QUEPID_RATER
+    return known if known in (*COLUMNS, *also) else ""
 
 
 def _read_row(line: int, cells: Sequence[str], columns: Sequence[str]) -> Row:
@@ -153,9 +155,10 @@ def _read_folder(folder: Source) -> GoldenSet | None:
     splits = sorted((folder.path / "qrels").glob("*.tsv"))
     chosen = [split for split in splits if split.stem == "test"] or splits
     if len(chosen) != 1:
-        there = ", ".join(f"{folder.shown.rstrip('/')}/qrels/{split.name}" for split in splits)
-        other = f", or name one of its splits: {there}" if there else ""
-        message = f"This BEIR folder has no qrels/test.tsv. Add it{other}."
+        there = ", ".join(f"{folder.shown.rstrip('/')}/qrels/{split.name}" for split in splits) or "none"
+        message = (
+            f"This BEIR folder has no qrels/test.tsv. Add it, or name the split that is meant, of {there}."
+        )
         raise Wrong((1, 1), message)
     split = folder.beside(chosen[0], f"{folder.shown.rstrip('/')}/qrels/{chosen[0].name}")
     split.name = folder.path.absolute().name
@@ -172,7 +175,7 @@ def _read_split(split: Source) -> GoldenSet:
         if line and not line.isspace():
             queries.attempt(_read_text_of, line, number, texts)
     split.raise_any()
-    return golden_set_of(rows, split, {query_id: text for query_id, text in texts.items() if text}, shown)
+    return golden_set_of(rows, split, {query_id: text for query_id, text in texts.items() if text})
 
 
 def _read_text_of(line: str, number: int, texts: dict[str, str]) -> None:

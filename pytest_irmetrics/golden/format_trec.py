@@ -35,7 +35,7 @@ def read(source: Source) -> GoldenSet:
     if os.path.exists(topics.path):  # noqa: PTH110 - Path.exists raises where the name is too long
         texts = topics.attempt(_read_topics, topics)
         topics.raise_any()
-    return golden_set_of(_rows(source), source, texts, topics.shown)
+    return golden_set_of(_rows(source), source, texts)
 
 
 def _read_topics(topics: Source) -> dict[str, str]:

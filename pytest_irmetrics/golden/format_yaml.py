@@ -62,6 +62,7 @@ def parse_yaml(text: str, source: Source) -> GoldenSet:
         source.add(
             Wrong(at, "There is no query. Write `queries:` and, below it, `- query: …` with `relevant: …`.")
         )
+    queries.require_texts()
     _check_level(golden, source)
     if "slices" in nodes:
         _check_tags(nodes["slices"], golden, source)

@@ -152,9 +152,7 @@ _NOWHERE = None, None
 def _queries_of(judgments: Any, texts: Any, level: Grade) -> Iterator[Query]:
     """Yield the queries of judgments and texts given in Python, also those without a judgment. Raises Wrong."""
     if level <= 0:
-        message = (
-            f"relevance_level is no grade. Give the lowest one that counts, above 0 and up to {MAX_GRADE}."
-        )
+        message = f"relevance_level is no grade. Give the lowest that counts, above 0 and up to {MAX_GRADE}."
         raise Wrong(_NOWHERE, message)
     try:
         known = {as_id(query_id): text for query_id, text in texts.items()}

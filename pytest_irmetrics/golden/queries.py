@@ -34,7 +34,6 @@ if TYPE_CHECKING:
     from pytest_irmetrics.thresholds import Limit
 
     Reader = Callable[[Node, str], Any]
-    Judged = tuple[dict[str, Grade], tuple[Passage, ...]]
 
 _CONSTANTS = {"true": True, "false": False, "null": None}
 _PASSAGE = "{doc: handbook, text: thirty days after purchase, grade: 2}"
@@ -199,12 +198,20 @@ class QueryReader:
         values, nodes = read_keys(node, self._keys, "a query", self._source)
         return self._query(node, nodes, values) if len(self._source.problems) == before else None
 
+    def require_texts(self) -> None:
+        """Report queries without a text beside others that have one."""
+        without = [query for query in self.queries.values() if query.text is None]
+        for query in without if len(without) < len(self.queries) else ():
+            message = f"The query {quote(query.id)} has no text, and others do. Write the text to search for."
+            self._source.add(Wrong((query.line, query.column), message))
+
     def judged_set(self, *, others: Iterable[str] = ()) -> GoldenSet:
         """Return the golden set of the queries with a judgment, as trec_eval has it. Raises GoldenSetError.
 
         All other queries, and those of the ids `others`, are left out.
         """
         source = self._source
+        self.require_texts()
         judged = {id_: query for id_, query in self.queries.items() if query.judgments or query.no_answer}
         if not judged and not source.problems:
             source.add(Wrong((1, 1), "There is no query with a judgment. Write one a line."))
@@ -241,7 +248,7 @@ class QueryReader:
 
     # Keys
 
-    def _read_relevant(self, node: Node, key: str) -> Judged:
+    def _read_relevant(self, node: Node, key: str) -> tuple[dict[str, Grade], tuple[Passage, ...]]:
         """Read one id, a list of ids and passages, or grades by id."""
         if node.kind == "mapping":
             return self._read_grades(node, key), ()

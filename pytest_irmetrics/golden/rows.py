@@ -28,26 +28,15 @@ class Row(NamedTuple):
     """What the row says of the query: cells by column, ``query``, ``tags``, ``weight`` or ``params.NAME``."""
 
 
-def golden_set_of(
-    rows: Iterable[Row], source: Source, texts: Mapping[str, str] | None = None, texts_in: str = ""
-) -> GoldenSet:
-    """Make a golden set of the rows of a file. Raises GoldenSetError.
-
-    `texts` are those of another file, `texts_in`, by query id; each judged query must be there.
-    """
+def golden_set_of(rows: Iterable[Row], source: Source, texts: Mapping[str, str] | None = None) -> GoldenSet:
+    """Make a golden set of the rows of a file, with texts of queries from another file by id. Raises GoldenSetError."""
     by_query: dict[str, list[Row]] = {}
     for row in rows:
         by_query.setdefault(row.query_id, []).append(row)
     reader = QueryReader(source, as_trec_eval=True)
     for query_id, of_query in by_query.items():
-        first = of_query[0]
         if texts is not None and query_id in texts:
-            of_query[0] = first._replace(about={"query": texts[query_id]})
-        elif texts is not None and any(row.grade for row in of_query):
-            message = (
-                f"The query {quote(query_id)} has no text in {texts_in}. Add it, or remove its judgments."
-            )
-            source.add(Wrong((first.line, 1), message))
+            of_query[0] = of_query[0]._replace(about={"query": texts[query_id]})
         reader.read(_query_node(of_query, source))
     return reader.judged_set(others=texts or ())
 

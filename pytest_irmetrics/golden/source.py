@@ -119,9 +119,9 @@ class Source:
         """Read the file as `decode` does. Raises Wrong."""
         return decode(self.content(limit))
 
-    def lines(self, limit: int = MAX_RUN_BYTES) -> list[str]:
+    def lines(self) -> list[str]:
         """Read the file's lines, without their ends. Raises Wrong."""
-        return self.text(limit).replace("\r", "\n").split("\n")
+        return self.text().replace("\r", "\n").split("\n")
 
 
 def decode(data: bytes) -> str:

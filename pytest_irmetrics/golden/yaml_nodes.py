@@ -111,8 +111,13 @@ class NodeReader:
             is_list = isinstance(event, SequenceStartEvent)
             pairs = parts if is_list else list(zip(parts[::2], parts[1::2], strict=True))
             node = Node(at, pairs, "list" if is_list else "mapping")
-        if event.anchor is not None or event.tag is not None:
-            self._read_properties(event, node)
+        if event.tag is not None:
+            tag = cut(event.tag.replace("tag:yaml.org,2002:", "!!", 1), 60)
+            message = f"`{tag}` is read as a tag, which has no meaning in a golden set. Put a text that begins with `!` in quotes."
+            self._source.add(Wrong(at, message))
+        if event.anchor is not None:
+            self._anchors[event.anchor] = node, *_measure(node)
+            self._unused[event.anchor] = node
         return node
 
     def _next(self) -> Any:
@@ -131,16 +136,6 @@ class NodeReader:
         """Yield the events that the parts of the list or mapping that has begun begin with."""
         while not isinstance(event := self._next(), CollectionEndEvent):
             yield event
-
-    def _read_properties(self, event: Any, node: Node) -> None:
-        """Report the tag of a node, and keep its anchor."""
-        if event.tag is not None:
-            tag = cut(event.tag.replace("tag:yaml.org,2002:", "!!", 1), 60)
-            message = f"`{tag}` is read as a tag, which has no meaning in a golden set. Put a text that begins with `!` in quotes."
-            self._source.add(Wrong(node.place, message))
-        if event.anchor is not None:
-            self._anchors[event.anchor] = node, *_measure(node)
-            self._unused[event.anchor] = node
 
     def _resolve(self, name: Any, at: Place, depth: int) -> Node:
         """Return the node that an alias refers to. Raises Wrong."""
