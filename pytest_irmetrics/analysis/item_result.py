@@ -142,25 +142,21 @@ class ItemResult:
         words = self.gates.of(metric, tag)
         if full is None and not words:
             return None
+        own = [v for v in self.verdicts if (v.metric, v.tag) == (metric, tag) and v.word in WORDS]
         broken = {
-            verdict.word
-            for verdict in self.verdicts
-            if verdict.failed
-            and (verdict.metric, verdict.tag) == (metric, tag)
-            and not (verdict.single or verdict.as_stored)
+            verdict.word for verdict in own if verdict.failed and not (verdict.single or verdict.as_stored)
         }
+        states = {verdict.state for verdict in own}
+        unjudged = "not checked" if words else ""
+        limits = {word: f"{WORDS[word].sign}{words[word].limit}" for word in WORDS if word in words}
         row = ScoreRow(
             metric=metric.name,
             tag=tag,
             n=len(self.evaluation.queries(metric, tag)),
             full=full,
             now=full,
-            gate=" ".join(
-                f"{'✗' * (word in broken)}{WORDS[word].sign}{words[word].limit}"
-                for word in WORDS
-                if word in words
-            ),
-            verdict=self._verdict(metric, tag),
+            gate=" ".join(f"✗{limit}" if word in broken else limit for word, limit in limits.items()),
+            verdict=next((shown for state, shown in ROW_VERDICTS.items() if state in states), unjudged),
             bounds=[gate.limit.value for word, gate in words.items() if word in ("min", "max")],
         )
         if self.comparison is not None and metric.kind != "latency":
@@ -202,13 +198,6 @@ class ItemResult:
         fell = [verdict for verdict in failed if verdict.word in (*BASELINE_WORDS, "baseline")]
         # A gate over no query would have none under a new baseline either.
         return len(fell) == len(failed) and not (fell and all(v.over_no_query for v in fell))
-
-    def _verdict(self, metric: Metric, tag: str | None) -> str:
-        """Return what a row says of its gates: the first of several in the order of `ROW_VERDICTS`."""
-        gates = (v for v in self.verdicts if v.metric == metric and v.tag == tag and v.word in WORDS)
-        states = {verdict.state for verdict in gates}
-        unjudged = "not checked" if self.gates.of(metric, tag) else ""
-        return next((shown for state, shown in ROW_VERDICTS.items() if state in states), unjudged)
 
     def _query_report(self, query: Query, *, as_stored: bool) -> QueryReport:
         evaluation, comparison = self.evaluation, self.comparison

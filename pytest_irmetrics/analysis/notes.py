@@ -212,21 +212,19 @@ def _queries_left_out(comparison: Comparison, result: ItemResult) -> Iterator[st
 
 def _fewer_results(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Say that a run passes in which clearly fewer results come back than before."""
-    if result.failed or result.evaluation.only is not None:
-        return
-    from pytest_irmetrics.analysis.signs import fewer_results  # noqa: PLC0415 - needed after a comparison alone
+    if not result.failed and result.evaluation.only is None:
+        from pytest_irmetrics.analysis.signs import fewer_results  # noqa: PLC0415 - needed after a comparison alone
 
-    yield from filter(None, [fewer_results(comparison)])
+        yield from filter(None, [fewer_results(comparison)])
 
 
 def _missing_judgments(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Say that a fall that fails nothing may come of missing judgments."""
     metric = result.leading_metric
-    if metric is None or result.failed or comparison.change(metric).delta >= -TOLERANCE:
-        return
-    from pytest_irmetrics.analysis.kind_of_change import missing_judgments  # noqa: PLC0415 - needed after a fall alone
+    if metric is not None and not result.failed and comparison.change(metric).delta < -TOLERANCE:
+        from pytest_irmetrics.analysis.kind_of_change import missing_judgments  # noqa: PLC0415 - needed after a fall alone
 
-    yield from filter(None, [missing_judgments(comparison, metric)])
+        yield from filter(None, [missing_judgments(comparison, metric)])
 
 
 def _hidden_slices(comparison: Comparison, result: ItemResult) -> Iterator[str]:
@@ -263,12 +261,9 @@ def _run_noise(comparison: Comparison, result: ItemResult, *, small: bool) -> It
 
 def _relevant_counts(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Count what became of the relevant documents where nothing fails and an answer is another than before."""
-    if result.failed:
-        return
-    if any(
-        comparison.now.rankings(one.id) != comparison.baseline.rankings(one.id)
-        for one in comparison.now.counted
-    ):
+    now, before = comparison.now, comparison.baseline
+    changed = any(now.rankings(one.id) != before.rankings(one.id) for one in now.counted)
+    if changed and not result.failed:
         from pytest_irmetrics.analysis.kind_of_change import relevant_counts  # noqa: PLC0415 - with -v alone
 
         yield relevant_counts(comparison)

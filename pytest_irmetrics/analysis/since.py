@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.edits import Edit, edit_sentences, edits_of
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
-from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.gates.decide import decide
@@ -176,10 +176,11 @@ def _pays(comparison: Comparison, metric: Metric, tag: str | None) -> Iterator[s
     if not change.worse and comparison.under_stored_labels is not None:
         change = comparison.under_stored_labels.change(metric, tag)
     if change.worse:
-        moved = [f"{i}: {change_text(change.before[i], change.after[i])}" for i in change.worse[:_NAMED]]
-        more = len(change.worse) - len(moved)
+        moved = listed(
+            change.worse, _NAMED, lambda i: f"{i}: {change_text(change.before[i], change.after[i])}"
+        )
         pay = plural(len(change.worse), "query pays", "queries pay")
-        yield f"{mean_name(metric, tag)}: {pay}: {', '.join(moved)}{f' and {more} more' if more else ''}."
+        yield f"{mean_name(metric, tag)}: {pay}: {moved}."
 
 
 def _means(
