@@ -12,7 +12,6 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from pytest_irmetrics.base.files import FileError, packed_as_named, read_bytes, without_gz
-from pytest_irmetrics.base.gc_pause import pause_gc
 from pytest_irmetrics.base.ids import as_id, ranked
 from pytest_irmetrics.base.wording import plural, printable, quote
 from pytest_irmetrics.run import run_json
@@ -54,8 +53,7 @@ class Run:
             raise RunError(
                 f"the rankings are of type {type(rankings).__name__}. Give a mapping of query id to ids, best first."
             )
-        with pause_gc():
-            self._fill(_checked_answers(rankings), _UNKNOWN)
+        self._fill(_checked_answers(rankings), _UNKNOWN)
 
     def _fill(self, answers: Answers, header: Header) -> None:
         self.answers = answers
