@@ -14,7 +14,7 @@ from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.retrieval.passages import document_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Collection, Sequence
 
     from pytest_irmetrics.golden import GoldenSet, Query
     from pytest_irmetrics.metrics import Grade, Metric
@@ -33,31 +33,18 @@ class Unjudged:
     doc_id: str
     influence: float
     """How much its rank adds to the metric's mean if it is relevant; see `pool`."""
-    ranks: tuple[int | None, ...]
-    """Its rank in each run, from 1, the best of the run's repeats; None where the run does not return it."""
+    rank: int
+    """The best of its ranks in the runs and their repeats, from 1."""
     settles: bool = True
     """Whether its judgment moves one of several runs further than another."""
 
-    @property
-    def rank(self) -> int:
-        """The best of its ranks."""
-        return min(rank for rank in self.ranks if rank is not None)
 
+def pool(
+    golden: GoldenSet, runs: Sequence[Run], metric: Metric
+) -> tuple[list[Unjudged], list[Collection[str]]]:
+    """Return the unjudged documents in runs, in the order in which to judge them, and of each run the queries left out.
 
-@dataclass(frozen=True, slots=True)
-class Pool:
-    """The pooled results of some runs for a golden set, down to a metric's cut-off."""
-
-    unjudged: tuple[Unjudged, ...]
-    """In the order in which to judge them."""
-    returned: int
-    """How many pairs of query and document were returned, judged or not."""
-    unpaired: tuple[tuple[str, ...], ...]
-    """By run, the ids of the queries that it did not answer, or answered in other words or with other params."""
-
-
-def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
-    """Find the unjudged documents in runs, in the order in which to judge them.
+    Those are the ids of queries that it did not answer, or answered in other words or with other params.
 
     What a document d is worth to the mean of a metric M in one run, of a query q with weight w and judgments J, is
 
@@ -75,9 +62,8 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
     `xfail`), and what is worth nothing in any run. Equals are in the order of the ranks and of the file.
     """
     worth: dict[tuple[str, str], list[float]] = {}
-    ranks: dict[tuple[str, str], list[int | None]] = {}
-    seen: set[tuple[str, str]] = set()
-    unpaired: list[dict[str, None]] = []
+    ranks: dict[tuple[str, str], int] = {}
+    unpaired: list[Collection[str]] = []
     total = 0.0
     scorer = Scorer([metric], relevance_level=golden.relevance_level)
     for number, run in enumerate(runs):
@@ -92,7 +78,6 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
             if query.id in skipped:
                 continue
             rankings = [ranking[: metric.cutoff] for ranking in evaluation.rankings(query.id)]
-            seen.update((query.id, doc_id) for ranking in rankings for doc_id in ranking)
             known = {*query.judgments, *query.forbidden, *run.answers[query.id].passages}
             best = max(golden.relevance_level, *query.judgments.values())
             for ranking in rankings:
@@ -104,8 +89,7 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
                     [high], [low] = scorer.row(judgments, ranking), scorer.row(judgments, without)
                     added = abs((high or 0.0) - (low or 0.0)) * query.weight / len(rankings)
                     worth.setdefault(key, [0.0] * len(runs))[number] += added
-                    of_runs = ranks.setdefault(key, [None] * len(runs))
-                    of_runs[number] = min(rank, of_runs[number] or rank)
+                    ranks[key] = min(rank, ranks.get(key, rank))
     places = {query_id: place for place, query_id in enumerate(golden.queries)}
     found = []
     for (query_id, doc_id), worths in worth.items():
@@ -113,10 +97,10 @@ def pool(golden: GoldenSet, runs: Sequence[Run], metric: Metric) -> Pool:
         if influence > TOLERANCE:
             compared = [one for one, ids in zip(worths, unpaired, strict=True) if query_id not in ids]
             settles = len(runs) == 1 or max(compared) - min(compared) > TOLERANCE * total
-            of_runs = ranks[query_id, doc_id]
-            found.append(Unjudged(golden.queries[query_id], doc_id, influence, tuple(of_runs), settles))
+            rank = ranks[query_id, doc_id]
+            found.append(Unjudged(golden.queries[query_id], doc_id, influence, rank, settles))
     found.sort(key=lambda one: (not one.settles, -round(one.influence, 12), one.rank, places[one.query.id]))
-    return Pool(tuple(found), len(seen), tuple(map(tuple, unpaired)))
+    return found, unpaired
 
 
 def is_judged_by_text(query: Query, doc_id: str, grade: Grade, text: str | None) -> bool:

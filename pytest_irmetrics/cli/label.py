@@ -148,12 +148,14 @@ def _items(
 ) -> tuple[Sequence[Unjudged], str]:
     """Return the documents to judge, at most as many as are asked for, and a sentence that counts all of them."""
     wanted = [shared.find_query(golden, one, f"{options.file}:1").id for one in options.queries]
-    found = pool(golden, list(runs.values()), options.by)
-    for name, ids in zip(runs, found.unpaired, strict=True):
+    found, unpaired = pool(golden, list(runs.values()), options.by)
+    for name, ids in zip(runs, unpaired, strict=True):
         if ids:
             queries = plural(len(ids), "query was", "queries were")
-            shared.print_note(f"{name}: {queries} not asked, or in other words, and left out: {listed(ids)}")
-    unjudged = [one for one in found.unjudged if not wanted or one.query.id in wanted]
+            shared.print_note(
+                f"{name}: {queries} not asked, or in other words, and left out: {listed([*ids])}"
+            )
+    unjudged = [one for one in found if not wanted or one.query.id in wanted]
     items = unjudged[: options.limit or None]
     heading = f"{options.file}: {plural(len(unjudged), 'unjudged document')} that {options.by} looks at"
     first = f", the {len(items)} to judge first (--limit 0 lists all)" if len(items) < len(unjudged) else ""

@@ -33,6 +33,8 @@ ARGUMENTS = (
     argument("file", metavar="REPORT.json", help="what pytest --ir-report=json:PATH wrote; - is standard input"),
     argument("-o", "--output", metavar="PATH", action="append", default=[], help=f"where to: the format is told by the suffix, .{', .'.join(output.FORMATS)}, or said before the path, html:PATH, also html:-; repeatable"),
 )  # fmt: skip
+_DAMAGES = ArithmeticError, AttributeError, LookupError, TypeError, ValueError
+"""What comes of a value that no report has."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -53,13 +55,7 @@ def run(options: argparse.Namespace) -> int:
         written, problems = output.write([one for one in targets if one not in printed], session)
     except (FileError, json.ReportError) as error:
         raise shared.CommandError(f"{where}:1: {error}") from None
-    except (
-        ArithmeticError,
-        AttributeError,
-        LookupError,
-        TypeError,
-        ValueError,
-    ) as error:  # a value that no report has
+    except _DAMAGES as error:
         raise shared.CommandError(f"{where}:1: is damaged: {error}. Write the report anew.") from None
     for line in "".join(texts).splitlines():
         shared.print_line(to_stream(line, sys.stdout.encoding))

@@ -75,17 +75,13 @@ def run(options: argparse.Namespace) -> int:
                 f"{shown}: answers no query of {options.golden}. Check that both call the queries the same."
             )
     result = _result(golden, runs, options.metrics)
-    label = [
-        "pytest-irmetrics",
-        "label",
-        options.golden,
-        *(part for path in paths for part in ("--run", path)),
-    ]
+    named = [part for path in paths for part in ("--run", path)]
+    label = shlex.join(["pytest-irmetrics", "label", options.golden, *named])
     report = result.report(
         runs[0][0],
         options.golden,
         everything=bool(wanted) or options.json,
-        judge=None if shared.STANDARD in (options.golden, *paths) else shlex.join(label),
+        judge=None if shared.STANDARD in (options.golden, *paths) else label,
     )
     titles = shared.titles_of_reports(paths)
     report.titles = {doc_id: titles[doc_id] for doc_id in report.documents if doc_id in titles}
