@@ -45,9 +45,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
         where = "Standard output cannot be written"
         if error.filename is None:
             _discard_output()
-        else:  # such as the folder for temporary files
+        else:  # such as a folder that cannot be made
             where = f"{error.filename}: cannot be used"
-        print_escaped(f"{where}: {error.strerror or error}.", sys.stderr)
+        print_escaped(f"{where}: {error.strerror or error}. Check the path and the disk.", sys.stderr)
         return FAILED
     except KeyboardInterrupt:
         return 130  # as shells count an interrupt

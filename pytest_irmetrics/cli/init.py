@@ -16,9 +16,9 @@ import shlex
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.shared import argument
+from pytest_irmetrics.reports.blocks import Commands
 
 if TYPE_CHECKING:
     import argparse
@@ -47,19 +47,14 @@ def run(options: argparse.Namespace) -> int:
                 file.write((_TEMPLATES / template).read_bytes())
         except FileExistsError:
             status, said = shared.FAILED, "exists, and is left as it is"
-        except (OSError, ValueError) as error:
-            reason = getattr(error, "strerror", None) or error
-            raise shared.CommandError(
-                f"{printable(str(path))}: cannot be written: {reason}. Name another folder: --dir DIR."
-            ) from None
         shared.print_escaped(f"{shared.shown_path(path)}: {said}")
     command = shlex.join(["pytest", *([] if options.dir == "." else [options.dir])])
-    shared.print_line("\nNext:")
-    for line, purpose in (
-        (command, "hold the search against the thresholds"),
-        (f"{command} --ir-baseline-update", "store what it finds today, to be committed"),
-        (f"{command} --ir-baseline", "fail where a change finds less"),
-    ):
-        shared.print_escaped(f"  {line:<{len(command) + 21}}  # {purpose}")
+    commands = [
+        ("Hold the search against the thresholds", command),
+        ("Store what it finds today, to be committed", f"{command} --ir-baseline-update"),
+        ("Fail where a change finds less", f"{command} --ir-baseline"),
+    ]
+    shared.print_line("")
+    shared.print_blocks([Commands(commands)])
     shared.print_line("\nThen put your search into conftest.py, and your queries into golden/faq.yaml.")
     return status

@@ -10,7 +10,7 @@ from tests.cli.console import run
 def test_the_printed_commands_pass_and_fail_once_the_search_is_broken(pytester, monkeypatch):
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
     done = run("init", "--dir", "my tests")
-    commands = [line.partition("#")[0] for line in done.out.splitlines() if line.startswith("  pytest ")]
+    commands = [line.partition(": ")[2] for line in done.out.splitlines() if " pytest " in line]
     assert len(commands) == 3
     options = ["-p", "pytest_irmetrics.plugin", "-p", "no:cacheprovider"]
     for command in commands:

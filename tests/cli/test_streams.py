@@ -44,7 +44,7 @@ def test_a_system_that_has_no_room_is_told_without_a_traceback(monkeypatch, tmp_
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
     done = run("check", "-", stdin="queries: []")
     assert done.status == 1
-    assert done.err.endswith(": cannot be used: No such file or directory.\n")
+    assert done.err.endswith(": cannot be used: No such file or directory. Check the path and the disk.\n")
 
 
 class Input:
