@@ -99,7 +99,16 @@ def pool(
             settles = len(runs) == 1 or max(compared) - min(compared) > TOLERANCE * total
             rank = ranks[query_id, doc_id]
             found.append(Unjudged(golden.queries[query_id], doc_id, influence, rank, settles))
-    found.sort(key=lambda one: (not one.settles, -round(one.influence, 12), one.rank, places[one.query.id]))
+    # Of equals those of no run come first: by the document's id.
+    found.sort(
+        key=lambda one: (
+            not one.settles,
+            -round(one.influence, 12),
+            one.rank,
+            places[one.query.id],
+            one.doc_id,
+        )
+    )
     return found, unpaired
 
 
