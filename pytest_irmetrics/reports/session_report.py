@@ -56,7 +56,7 @@ class SessionReport:
     """The paths of the stored baselines that no test of the session read, sorted."""
 
     info: RunInfo | None = None
-    """None in a report that an older version wrote."""
+    """None where nothing is known of the run, as of a stored one."""
     gone_since: Sequence[str] = ()
     """With ``--ir-since``: the baselines that were there and are gone, with their tests."""
 
