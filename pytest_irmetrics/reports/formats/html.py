@@ -49,22 +49,9 @@ def render(session: SessionReport) -> str:
     names = names_by_nodeid(items)
     queries = _listed(items)
     labels = Counter(one.label for one in queries)
-    sections = [
-        {
-            "item": item,
-            "title": names[item.nodeid],
-            "verdict": session.verdict(item),
-            "failing": session.fails(item),
-            "opened": len(items) == 1 or (session.fails(item) and place < _OPEN_SECTIONS),
-            "subject": subject(item),
-            "anchors": {
-                one.report.query_id: one.anchor for one in queries if one.item is item and one.anchor
-            },
-            "blocks": [*_blocks(item, () if place else lead)],
-            "bars": _bars([one for one in queries if one.item is item]),
-        }
-        for place, item in enumerate(items[:_SECTIONS])
-    ]
+    own: dict[str, list[ListedQuery]] = {item.nodeid: [] for item in items}
+    for one in queries:
+        own[one.item.nodeid].append(one)
     text: str = _TEMPLATES.get_template("report.html.jinja").render(
         session=session,
         failing=bool(session.unmeasured)
@@ -79,7 +66,15 @@ def render(session: SessionReport) -> str:
         facts=_facts(session, labels) if items else [],
         index=document.overview(items, names, session),
         variants=variant_tables(items),
-        sections=sections,
+        sections=items[:_SECTIONS],
+        most_open=_OPEN_SECTIONS,
+        links={
+            nodeid: {one.report.query_id: one.anchor for one in some if one.anchor}
+            for nodeid, some in own.items()
+        },
+        bars={nodeid: _bars(some) for nodeid, some in own.items()},
+        blocks=_blocks,
+        subject=subject,
         queries=queries,
         rows=[one for one in queries if one.anchor],
         in_full=min(len(queries), _IN_FULL),
