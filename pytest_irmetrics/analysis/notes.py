@@ -270,7 +270,7 @@ def _relevant_counts(comparison: Comparison, result: ItemResult) -> Iterator[str
 
 
 _NOTES: Sequence[tuple[str, About]] = (
-    ("normal", _left_out),
+    ("quiet", _left_out),
     ("normal", _would_pass),
     ("quiet", _nothing_relevant),
     ("normal", _answers_cut_short),

@@ -96,7 +96,7 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
         if not replacing_all:
             raise
         said = "Nothing was compared with the baseline that is there, and only a pass replaces it."
-        item.notes.append(Note("normal", f"{said} {error}"))
+        item.notes.append(Note("quiet", f"{said} {error}"))
         return None, Against()
 
 
@@ -186,16 +186,13 @@ _NARROWING_OPTIONS = (
 def unread_baselines(config: pytest.Config, read: Collection[Path]) -> list[Path]:
     """Return the baselines that are stored where pytest was asked to collect and are not among those that tests `read`.
 
-    None after a run that left out tests of the files that it was asked for, which can tell of no baseline. Of a run that
-    gates, without those that failed a test, as that has other items.
+    None after a run that left out tests of the files that it was asked for, which can tell of no baseline.
     """
     narrowed = any(config.getoption(name, None) for name in _NARROWING_OPTIONS)
     if narrowed or not runs_tests(config) or not collects_whole_files(config):
         return []
     stored = {os.path.realpath(path): path for path in _stored(config)}
-    functions = set(map(_function, read)) if run_config(config).gates else set()
-    unread = [stored[real] for real in sorted({*stored} - {os.path.realpath(path) for path in read})]
-    return [path for path in unread if _function(path) not in functions]
+    return [stored[real] for real in sorted({*stored} - {os.path.realpath(path) for path in read})]
 
 
 def _stored(config: pytest.Config) -> Iterator[Path]:

@@ -152,8 +152,10 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
         unused = f"{item.settings.shown(item.baseline_file)}, is neither read nor stored: `against` gives {result.against} in its place."
         result.notes.append(Note("quiet", f"The baseline of this test, {unused}"))
     if not result.gates and not result.verdicts and not update:
-        nothing = "Nothing is gated here: no threshold binds to this test, and no baseline was compared."
-        result.notes.append(Note("normal", nothing))
+        compared = ", and no baseline was compared" if comparison is None else ""
+        result.notes.append(
+            Note("normal", f"Nothing is gated here: no threshold binds to this test{compared}.")
+        )
 
 
 def _on_first_limits(result: ItemResult) -> Iterator[Note]:

@@ -174,7 +174,7 @@ class Recorder:
 
     def _gone_since(self) -> Sequence[str]:
         """Return the baselines that are gone since the commit of ``--ir-since``."""
-        if not (self._settings.since and self._attempts):
+        if not self._settings.since:
             return ()
         from pytest_irmetrics.plugin.since import baselines_gone_since  # noqa: PLC0415 - only with --ir-since
 
@@ -186,12 +186,18 @@ class Recorder:
         if not (self._is_complete and settings.reads_baselines):
             return []
         read = [attempt.baseline for attempt in self._attempts.values() if attempt.outcome != "skipped"]
-        return sorted(map(self._settings.shown, unread_baselines(self._config, read)))
+        unread = map(settings.shown, unread_baselines(self._config, read))
+        failed = [attempt.failure for attempt in self._attempts.values()]
+        return sorted(
+            path for path in unread if not any(path in failure for failure in failed)
+        )  # which name them
 
     def _passed_over(self) -> int:
         """Return how many of the tests that ran have a stored baseline, in a run that neither gates on any nor is told not to."""
         settings = self._settings
-        declined = self._config.getoption("ir_baseline") is False
+        declined = (
+            "--no-ir-baseline" in self._config.invocation_params.args
+        )  # not where addopts decline for all
         if declined or settings.reads_baselines or settings.only_queries:
             return 0
         return sum(

@@ -15,6 +15,7 @@ from pytest_irmetrics.base.files import nearest_repository
 from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.gates.verdict import STATES
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
+from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import decode
 
@@ -56,9 +57,15 @@ def _departure(config: pytest.Config, ref: str, folder: Path) -> _Departure:
 
 def read_committed(item: GatedItem) -> CommittedTest:
     """Return what a test was judged by. Raises GitError."""
-    ref = item.settings.since
+    ref, is_first = item.settings.since, _departure_key not in item.node.config.stash
     try:
         left = _departure(item.node.config, ref, Path(item.node.path).parent)
+        if is_first and left.commit == left.repository.commit("HEAD"):
+            cure = "After a merge: --ir-since=HEAD^1."
+            said = (
+                f"{ref} is the commit that is checked out, so only what is not committed is compared. {cure}"
+            )
+            item.notes.append(Note("quiet", said))
         path = left.repository.path_of(item.baseline_file)
         before, data = _baseline(left, path)
         found = CommittedTest(ref, left.commit, path, None if before == path else before)

@@ -47,9 +47,11 @@ def github_errors(session: SessionReport) -> Iterator[str]:
 
 
 def github_warnings(session: SessionReport) -> Iterator[str]:
-    """Yield a command for GitHub's log on baselines that were not looked at, on each fall accepted and on each undecided."""
+    """Yield a command for GitHub's log on baselines that were not looked at or gate nothing, on each fall accepted and on each undecided."""
     if session.passed_over_note:
         yield _command("warning", {}, "Search quality: no baseline was looked at", session.passed_over_note)
+    for note in session.baseline_notes:
+        yield _command("warning", {}, "Search quality: a baseline that gates nothing", note)
     for state, name in (("accepted", "warning"), ("undecided", "notice")):
         for item, gate in session.verdicts(state)[:MOST]:
             where = {} if item.since is None else {"file": item.since.file}

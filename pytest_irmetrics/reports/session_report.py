@@ -9,7 +9,7 @@ from pytest_irmetrics.base.numbers import LATENCY_DIGITS, TOLERANCE, score_text,
 from pytest_irmetrics.base.wording import listed, plural
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterator, Mapping, Sequence
 
     from pytest_irmetrics.reports.item_report import ItemReport, ScoreRow, VerdictReport
 
@@ -85,13 +85,21 @@ class SessionReport:
         return [(item, gate) for item in self.items for gate in item.gates if gate.state == state]
 
     @property
-    def unused_baselines_note(self) -> str:
-        """Name the stored baselines that no test read; empty where there is none."""
-        one = len(self.unused_baselines) == 1
-        lead = f"the {'baseline' if one else 'baselines'} {listed(self.unused_baselines, _NAMED)} {'was' if one else 'were'}"
-        why = "A test may be skipped, not collected or taken out by a hook, lack the fixture irmetrics, or be gone"
-        text = f"{lead} read by no test. {why}; then delete {'it' if one else 'them'}."
-        return text if self.unused_baselines else ""
+    def baseline_notes(self) -> Iterator[str]:
+        """Name the baselines that gate nothing any more: those that no test read, and those that are gone since a commit."""
+        unread, gone = self.unused_baselines, self.gone_since
+        if unread:
+            one = len(unread) == 1
+            lead = f"the {'baseline' if one else 'baselines'} {listed(unread, _NAMED)} {'was' if one else 'were'}"
+            why = "A test may be skipped, not collected or taken out by a hook, lack the fixture irmetrics, or be gone"
+            yield f"{lead} read by no test. {why}; then delete {'it' if one else 'them'}."
+        if gone:
+            what = (
+                f"baseline {gone[0]}. Its test is"
+                if len(gone) == 1
+                else f"baselines {listed(gone, _NAMED)}. Their tests are"
+            )
+            yield f"gone since the commit of --ir-since: the {what} not gated any more."
 
     @property
     def passed_over_note(self) -> str:
@@ -130,6 +138,8 @@ class SessionReport:
         for state in ("accepted", "undecided"):
             count = len({item.nodeid for item, _ in self.verdicts(state)})
             text += f", {count} {state}" if count else ""
+        ungated = sum(map(_gates_nothing, items))
+        text += f", {ungated} with nothing gated" if ungated and not failed else ""
         if self.unmeasured:
             text += f", {plural(len(self.unmeasured), 'test')} failed before anything was measured"
         return text
@@ -151,7 +161,7 @@ class SessionReport:
             text += f", {failing:,} of {query_count(item)} not retrieved"
         elif item.only_queries and not failed:
             text = f"{'single queries pass, ' if 'passed' in states else ''}no mean judged"
-        elif not any(row.gate for row in item.rows) and not item.only_queries:
+        elif _gates_nothing(item):
             text += ", nothing gated"
         for state in ("accepted", "undecided"):
             text += f", {states.count(state)} {state}" if state in states else ""
@@ -160,6 +170,11 @@ class SessionReport:
         elif outcome == "failed" and not failed:
             text += ", but the test fails"
         return text if item.selftest is None else f"baseline {text}"
+
+
+def _gates_nothing(item: ItemReport) -> bool:
+    """Whether no limit judges any mean of an item, of which all queries were asked."""
+    return not any(row.gate for row in item.rows) and not item.only_queries
 
 
 def subject(item: ItemReport) -> str:

@@ -61,7 +61,7 @@ def _ending(session: SessionReport, verbosity: int) -> Iterator[Block]:
     if verbosity >= 0:
         yield from (Text(f"baseline {stored}") for stored in sorted(session.stored))
         yield from (Text(f"report {path}: written") for path in session.written)
-    notes = (session.passed_over_note, session.unused_baselines_note, *session.notes)
+    notes = (session.passed_over_note, *session.baseline_notes, *session.notes)
     yield from (Text(f"note: {note}", "warn") for note in notes if note)
 
 
@@ -79,10 +79,6 @@ def _since(session: SessionReport, names: Mapping[str, str]) -> Iterator[Block]:
         f"; {plural(less, 'test has a limit that holds', 'tests have limits that hold')} less" if less else ""
     )
     yield Text(f"since {found[0].where}: {', '.join(counts)}{held}", "warn" if less else "")
-    for path in session.gone_since:
-        yield Text(
-            f"Gone since {found[0].where}: the baseline {path}. Its test is not gated any more.", "warn"
-        )
 
 
 def _counts(session: SessionReport, screen: Screen) -> Line:

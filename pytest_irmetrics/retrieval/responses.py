@@ -141,6 +141,12 @@ def _require_all(response: Any) -> None:
         if value is not None and (value < 100 if path == "@search.coverage" else value):
             shown = printable(str(value))[:60]
             raise RefusedError(f"`{path.replace('/', '.')}` is {shown}: it is a part of the results. {cure}")
+    # A shard that is not allocated counts as neither successful nor failed.
+    shards, answering = _at(response, "_shards/total"), _at(response, "_shards/successful")
+    if isinstance(shards, int) and isinstance(answering, int) and answering < shards:
+        raise RefusedError(
+            f"{answering} of {shards} `_shards` answered: it is a part of the results. Mend the index."
+        )
 
 
 def _at(value: Any, path: str) -> Any:

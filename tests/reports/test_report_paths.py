@@ -137,7 +137,7 @@ def test_collecting_writes_nothing_and_paths_are_those_of_where_pytest_was_calle
 
 SESSIONS = {
     # test body, or the whole file: (headline, outcomes of the measured tests, text of the first unmeasured one)
-    "irmetrics.check()": ("1 golden set passes", [("passed", "passed")], None),
+    "irmetrics.check()": ("1 golden set passes, 1 with nothing gated", [("passed", "passed")], None),
     "irmetrics.check(); 1 / 0": ("1 of 1 golden set fails", [("passed", "failed")], None),
     "1 / 0": (
         "nothing was measured, 1 test failed before anything was measured",

@@ -74,7 +74,7 @@ def _parts(session: SessionReport, queries: int) -> Iterator[list[str]]:
     if len(items) > 1 or not in_full:
         table = document.overview(items[:_ROWS], names, session)
         yield [*_blocks([table], queries), *_more(len(items) - _ROWS, unit)]
-    if note := session.unused_baselines_note:
+    for note in session.baseline_notes:
         yield ["", _words(f"Note: {note}", 10_000)]
     for nodeid, message in session.unmeasured.items():
         lines = [line for line in message.splitlines() if line.strip()]
