@@ -207,9 +207,7 @@ class Evaluation:
         if metric.kind == "latency":
             return {}
         queries = self.queries(metric)
-        return {
-            query.id: scores for query, scores in zip(queries, self._repeats(metric, queries), strict=True)
-        }
+        return dict(zip([query.id for query in queries], self._repeats(metric, queries), strict=True))
 
     def column(self, metric: str | Metric, tag: str | None = None) -> Sequence[float | None]:
         """Return the scores of ``queries(metric, tag)``, in their order; None where the metric leaves a query out.
