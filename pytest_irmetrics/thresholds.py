@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import math
 import re
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.numbers import finite, read_number
 from pytest_irmetrics.base.wording import cut, quote
-from pytest_irmetrics.metrics import parse_metric
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-
-    from pytest_irmetrics.metrics import Metric
-
+from pytest_irmetrics.metrics import Metric, parse_metric
 
 _OFF = "off"
 """The limit that cancels one of a place further away."""

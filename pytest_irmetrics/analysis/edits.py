@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
-from typing import TYPE_CHECKING
 
+from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
 from pytest_irmetrics.base.wording import joined, listed, plural
+from pytest_irmetrics.comparison import Comparison
+from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 from pytest_irmetrics.thresholds import COMPARING_WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pytest_irmetrics.analysis.item_result import ItemResult
-    from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.golden import GoldenSet, Query
 
 _UNPAIRED = {"reworded", "added"}
 """The kinds of edits of queries that have no counterpart in the baseline."""

@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
-from pytest_irmetrics.base.git import GitError
+from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.comparison import compare
+from pytest_irmetrics.comparison import Comparison, compare
 from pytest_irmetrics.comparison.stored_runs import is_answer_to
 from pytest_irmetrics.evaluation import Evaluation
+from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.history import HistoryPoint
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import decode
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_irmetrics.base.git import Repository
-    from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.golden import GoldenSet
-    from pytest_irmetrics.metrics import Metric
 
 
 def history_of(

@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
-from typing import TYPE_CHECKING
 
+from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.comparison.slices import joint_intervals
-from pytest_irmetrics.gates.verdict import rates_rankings, usual_metric
+from pytest_irmetrics.evaluation import Evaluation
+from pytest_irmetrics.gates.verdict import Verdict, rates_rankings, usual_metric
+from pytest_irmetrics.golden import Query
+from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.item_report import (
     ROW_VERDICTS,
     Degradation,
@@ -20,17 +24,7 @@ from pytest_irmetrics.reports.item_report import (
     VerdictReport,
     explaining_gates,
 )
-from pytest_irmetrics.thresholds import BASELINE_WORDS, WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.gates.verdict import Verdict
-    from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.thresholds import Gates
+from pytest_irmetrics.thresholds import BASELINE_WORDS, WORDS, Gates
 
 _NAMED = 20
 """How many of a verdict's queries its report names of its own; it says how many more there are."""

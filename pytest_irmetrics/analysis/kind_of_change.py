@@ -2,26 +2,20 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Mapping, Sequence
 from itertools import product
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.signs import find_sign
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance, share_falling_beyond
 from pytest_irmetrics.comparison.slices import main_slice
-from pytest_irmetrics.metrics import mean
+from pytest_irmetrics.gates.verdict import Verdict
+from pytest_irmetrics.metrics import Metric, mean
 from pytest_irmetrics.retrieval.passages import documents_of
-from pytest_irmetrics.thresholds import BASELINE_WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping, Sequence
-
-    from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.gates.verdict import Verdict
-    from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.thresholds import Gates
+from pytest_irmetrics.thresholds import BASELINE_WORDS, Gates
 
 _MANY_MORE = 0.05
 """From which share of today's results on it is clearly more of them that are unjudged."""

@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import Evaluation
-from pytest_irmetrics.metrics import Scorer
+from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.metrics import Grade, Metric, Scorer
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.retrieval.passages import document_of
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
-
-    from pytest_irmetrics.golden import GoldenSet, Query
-    from pytest_irmetrics.metrics import Grade, Metric
-    from pytest_irmetrics.run import Run
+from pytest_irmetrics.run import Run
 
 _LONGEST_PASSAGE = 4000
 """Characters of a document's text that may be written as a passage; a whole document is too much for a golden set."""

@@ -2,30 +2,28 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
 from itertools import chain
 from math import inf
-from typing import TYPE_CHECKING
 
+from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.slices import slices_that_fell
 from pytest_irmetrics.gates.decide import would_pass
 from pytest_irmetrics.gates.regression import noise_text
+from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.item_report import Note, mean_name
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.retrieval.passages import documents_of
+from pytest_irmetrics.run import Run
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Container, Iterable, Iterator, Sequence
+About = Callable[[ItemResult], Iterator[str]]
 
-    from pytest_irmetrics.analysis.item_result import ItemResult
-    from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.golden import GoldenSet
-    from pytest_irmetrics.run import Run
+AboutComparison = Callable[[Comparison, ItemResult], Iterator[str]]
 
-    About = Callable[[ItemResult], Iterator[str]]
-    AboutComparison = Callable[[Comparison, ItemResult], Iterator[str]]
 
 _MAX_NAMED = 5
 """How many documents, queries, slices or means a note names."""

@@ -8,31 +8,27 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import Comparison
-from pytest_irmetrics.evaluation import EvaluationError
+from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.evaluation.evaluate import read_metrics
 from pytest_irmetrics.gates.decide import decide
-from pytest_irmetrics.gates.verdict import Against, Case
+from pytest_irmetrics.gates.verdict import Against, Case, Verdict
+from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import parse_metric
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Degradation, Note
 from pytest_irmetrics.run import Header, Run
 from pytest_irmetrics.thresholds import Gates
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
+Change = Callable[[Query, Sequence[str]], Sequence[str]]
 
-    from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.gates.verdict import Verdict
-    from pytest_irmetrics.golden import Query
-
-    Change = Callable[[Query, Sequence[str]], Sequence[str]]
 
 _SMALLEST_SLICE = 3
 """The fewest queries with a tag that are degraded as a slice."""

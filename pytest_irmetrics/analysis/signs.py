@@ -10,21 +10,19 @@ import re
 import unicodedata
 from bisect import bisect
 from collections import Counter
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from urllib.parse import unquote
 
 from pytest_irmetrics.base.wording import plural, quote
+from pytest_irmetrics.comparison import Comparison
+from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import mean
 from pytest_irmetrics.retrieval.passages import documents_of
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Mapping, Sequence
+Look = Callable[["Answers"], str | None]
 
-    from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.golden import Query
-
-    Look = Callable[["Answers"], str | None]
 
 _FEWEST = 3
 """In how many answers a sign must be seen, how many results they must have, and how many ids: one or two are single cases."""

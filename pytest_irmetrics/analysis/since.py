@@ -2,28 +2,24 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.analysis.edits import Edit, edit_sentences, edits_of
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
+from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import decide
 from pytest_irmetrics.gates.limits import limit_edits, read_limits
 from pytest_irmetrics.gates.verdict import Against, Case, Verdict
 from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.item_report import SinceReport, mean_name
+from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import COMPARING_WORDS, Gates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.run import Run
 
 _NAMED = 5
 """How many of the queries that pay a sentence names."""

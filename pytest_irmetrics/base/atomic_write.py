@@ -13,15 +13,12 @@ import os
 import secrets
 import stat
 import time
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _SECONDS_PER_DAY = 24 * 60 * 60.0
 

@@ -7,14 +7,11 @@ What came from a file or from a retriever goes through one of the `escape_…` f
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 from unicodedata import category
 
 from pytest_irmetrics.base.numbers import MINUS
 from pytest_irmetrics.base.wording import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 # Blank on a screen although Unicode does not class them as format characters.
 _BLANKS = frozenset("\u034f\u115f\u1160\u17b4\u17b5\u180b\u180c\u180d\u180f\u2800\u3164\uffa0")

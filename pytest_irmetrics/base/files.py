@@ -8,13 +8,10 @@ from __future__ import annotations
 import os
 import re
 import stat
-from typing import TYPE_CHECKING
+from pathlib import Path
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import break_ci_commands
-
-if TYPE_CHECKING:
-    from pathlib import Path
 
 MAX_RUN_BYTES = 1_000_000_000
 """Of a baseline, a run or a report: some two million queries."""

@@ -9,14 +9,12 @@ import os
 import shlex
 import shutil
 import subprocess
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import printable
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
 
 _OPTIONS = (
     *("--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs"),

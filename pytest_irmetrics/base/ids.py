@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 import operator
-from typing import TYPE_CHECKING, SupportsIndex
+from collections.abc import Iterable, Sequence
+from typing import SupportsIndex
 from uuid import UUID
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 
 def as_id(value: object) -> str | None:

@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from bisect import bisect
+from collections.abc import Collection, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 from unicodedata import category, east_asian_width
 
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Sequence
 
 
 def display_width(text: str) -> int:

@@ -10,15 +10,12 @@ import argparse
 import os
 import pkgutil
 import sys
+from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.cli.shared import FAILED, print_escaped
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
 
 __all__ = ["main"]
 

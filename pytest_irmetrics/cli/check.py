@@ -14,21 +14,16 @@ examples:
 
 from __future__ import annotations
 
+import argparse
 import json
 import sys
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.shared import argument
-from pytest_irmetrics.golden import GoldenSetError
+from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.golden.lint import lint
 from pytest_irmetrics.golden.query import query_as_dict
-
-if TYPE_CHECKING:
-    import argparse
-
-    from pytest_irmetrics.golden import GoldenSet
 
 ARGUMENTS = (
     shared.METRIC,

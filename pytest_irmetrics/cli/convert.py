@@ -18,28 +18,22 @@ examples:
 
 from __future__ import annotations
 
+import argparse
 import os
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.files import packed_as_named, without_gz
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.shared import argument
-from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.format_yaml import set_as_dict
-from pytest_irmetrics.golden.formats import FORMATS, KEYS, format_of, read_golden_set
+from pytest_irmetrics.golden.formats import FORMATS, KEYS, Format, format_of, read_golden_set
 from pytest_irmetrics.golden.query import query_as_dict
 from pytest_irmetrics.golden.rows import ConversionError
+from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.run import RunError, trec
-
-if TYPE_CHECKING:
-    import argparse
-
-    from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.golden.formats import Format
-    from pytest_irmetrics.metrics import Grade
 
 ARGUMENTS = (
     shared.TEST,

@@ -15,9 +15,10 @@ examples:
 
 from __future__ import annotations
 
+import argparse
 import os
 import sys
-from typing import TYPE_CHECKING
+from collections.abc import Sequence
 
 from pytest_irmetrics.analysis.history import history_of
 from pytest_irmetrics.base.errors import IRMetricsError
@@ -31,10 +32,6 @@ from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports.blocks import Text
 from pytest_irmetrics.reports.history import TestHistory, blocks, history_json, render
 from pytest_irmetrics.run import Run
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
 ARGUMENTS = (
     shared.METRICS,

@@ -12,16 +12,13 @@ examples:
 
 from __future__ import annotations
 
+import argparse
 import shlex
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.reports.blocks import Commands
-
-if TYPE_CHECKING:
-    import argparse
 
 ARGUMENTS = (
     argument("--dir", default=".", metavar="DIR", help="where to; made if it is not there (default: the current folder)"),

@@ -2,31 +2,26 @@
 
 from __future__ import annotations
 
+import argparse
 import json
 import shlex
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
-from pytest_irmetrics.analysis.labelling import is_judged_by_text
+from pytest_irmetrics.analysis.labelling import Unjudged, is_judged_by_text
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
 from pytest_irmetrics.base.wording import cut, listed, plural, printable, quote
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.golden.edit_yaml import Judgment
+from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden.edit_yaml import FileEdit, Judgment
 from pytest_irmetrics.golden.format_tables import table_rows
 from pytest_irmetrics.golden.query import normalize_text
 from pytest_irmetrics.golden.source import Source
+from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.reports.blocks import Text
 from pytest_irmetrics.retrieval.passages import document_of
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from pytest_irmetrics.analysis.labelling import Unjudged
-    from pytest_irmetrics.golden import GoldenSet
-    from pytest_irmetrics.golden.edit_yaml import FileEdit
-    from pytest_irmetrics.metrics import Grade
 
 _MOST_GRADED, _MOST_TEXT = 5, 600
 """Judged documents of a query, and characters of a document's text, that are shown."""

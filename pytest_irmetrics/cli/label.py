@@ -25,6 +25,7 @@ examples:
 
 from __future__ import annotations
 
+import argparse
 import csv
 import gzip
 import io
@@ -32,11 +33,11 @@ import json
 import os
 import shlex
 import zlib
+from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from pytest_irmetrics.analysis.labelling import pool
+from pytest_irmetrics.analysis.labelling import Unjudged, pool
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import listed, plural, printable
@@ -44,19 +45,11 @@ from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.judge import Session, given_judgments
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.golden.edit_yaml import append_judgments
+from pytest_irmetrics.golden.edit_yaml import FileEdit, append_judgments
 from pytest_irmetrics.golden.format_tables import guard_formula
-from pytest_irmetrics.reports.blocks import Table, Text
+from pytest_irmetrics.reports.blocks import Column, Table, Text
 from pytest_irmetrics.retrieval.passages import document_of
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Collection, Mapping, Sequence
-
-    from pytest_irmetrics.analysis.labelling import Unjudged
-    from pytest_irmetrics.golden.edit_yaml import FileEdit
-    from pytest_irmetrics.reports.blocks import Column
-    from pytest_irmetrics.run import Run
+from pytest_irmetrics.run import Run
 
 ARGUMENTS = (
     shared.TEST,

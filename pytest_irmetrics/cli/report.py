@@ -13,9 +13,9 @@ examples:
 
 from __future__ import annotations
 
+import argparse
 import sys
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.files import FileError, read_bytes
@@ -25,9 +25,6 @@ from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.reports import output
 from pytest_irmetrics.reports.formats import json
 from pytest_irmetrics.run.answer import decode
-
-if TYPE_CHECKING:
-    import argparse
 
 ARGUMENTS = (
     argument("file", metavar="REPORT.json", help="what pytest --ir-report=json:PATH wrote; - is standard input"),

@@ -14,17 +14,15 @@ examples:
 
 from __future__ import annotations
 
+import argparse
 import json
+from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.metrics import FAMILIES
 from pytest_irmetrics.thresholds import WORDS
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Sequence
 
 ARGUMENTS = ()
 _KEYS = Path(__file__).with_name("golden.schema.json")

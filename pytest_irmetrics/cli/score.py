@@ -19,8 +19,9 @@ examples:
 
 from __future__ import annotations
 
+import argparse
 import shlex
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Sequence
 
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.notes import notes_on
@@ -32,6 +33,8 @@ from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import DEFAULT_DEPTH, require_depth
 from pytest_irmetrics.gates.decide import decide
 from pytest_irmetrics.gates.verdict import Against, Case, resolve_with_default
+from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.blocks import Level
 from pytest_irmetrics.reports.document import failure, query_block
 from pytest_irmetrics.reports.formats import json
@@ -39,15 +42,8 @@ from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.reports.session_report import SessionReport
 from pytest_irmetrics.reports.summary import summary_lines
 from pytest_irmetrics.retrieval import Retrieved
+from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import AUTO, COMPARING_WORDS, Gates, resolve
-
-if TYPE_CHECKING:
-    import argparse
-    from collections.abc import Iterator, Sequence
-
-    from pytest_irmetrics.golden import GoldenSet
-    from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.run import Run
 
 ARGUMENTS = (
     shared.TEST,

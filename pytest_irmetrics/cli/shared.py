@@ -8,10 +8,11 @@ import os
 import shutil
 import sys
 import tempfile
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from contextlib import contextmanager, suppress
 from difflib import get_close_matches
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, TextIO
+from typing import Any, NamedTuple, TextIO
 
 from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.errors import IRMetricsError
@@ -20,20 +21,13 @@ from pytest_irmetrics.base.files import MAX_RUN_BYTES, relative_path
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS, read_metrics, split_names
-from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.formats import SUFFIXES
-from pytest_irmetrics.metrics import MetricError
-from pytest_irmetrics.reports.blocks import Level
+from pytest_irmetrics.metrics import Metric, MetricError
+from pytest_irmetrics.reports.blocks import Block, Level
 from pytest_irmetrics.reports.text import lines
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.baseline import folders_with_baselines, list_baselines
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.reports.blocks import Block
 
 OK, FAILED = 0, 1
 """Exit statuses of commands; argparse itself exits with 2 for a wrong command line."""

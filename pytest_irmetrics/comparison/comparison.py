@@ -6,6 +6,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from functools import cached_property
 from typing import TYPE_CHECKING, NamedTuple
@@ -13,21 +14,18 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.metric_change import MetricChange
 from pytest_irmetrics.comparison.stored_runs import (
+    LabelPart,
     is_in_the_words_of,
     stored_weight,
     with_stored_labels,
 )
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
-from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.metrics import Grade, Metric
 from pytest_irmetrics.retrieval.passages import judges_other_passages
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
     from pytest_irmetrics.comparison.run_noise import RunNoise
-    from pytest_irmetrics.comparison.stored_runs import LabelPart
-    from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.metrics import Grade, Metric
 
 
 class Comparison:

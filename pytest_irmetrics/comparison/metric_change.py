@@ -3,19 +3,13 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import significance
-from pytest_irmetrics.metrics import mean
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping
-
-    from pytest_irmetrics.metrics import Metric
-
+from pytest_irmetrics.metrics import Metric, mean
 
 MIN_CHANGED = 5
 """How many queries must have changed before a slice says anything of others: the p of four losses and no win is 0.06."""

@@ -3,14 +3,11 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
+from pytest_irmetrics.comparison.metric_change import MetricChange
 from pytest_irmetrics.comparison.significance import t_quantile
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pytest_irmetrics.comparison.metric_change import MetricChange
 
 _LEVEL = 0.95
 """One-sided: of the runs in which nothing but noise differs, one in twenty fails a `max_drop` of 0."""

@@ -11,14 +11,11 @@ from __future__ import annotations
 import math
 from bisect import bisect
 from collections import Counter
+from collections.abc import Iterable, Sequence
 from functools import lru_cache
 from itertools import accumulate, chain, repeat
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
 
 HARMLESS_IN = 20
 """A limit is right for a set where a change that makes nothing better or worse fails it once in so many times."""

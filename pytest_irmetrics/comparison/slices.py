@@ -3,17 +3,13 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
-from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
-
-if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
-
-    from pytest_irmetrics.comparison.comparison import Comparison
-    from pytest_irmetrics.comparison.metric_change import MetricChange
-    from pytest_irmetrics.metrics import Metric
+from pytest_irmetrics.comparison.comparison import Comparison
+from pytest_irmetrics.comparison.metric_change import MIN_CHANGED, MetricChange
+from pytest_irmetrics.metrics import Metric
 
 _LEVEL = 0.05
 """In which share of harmless changes any slice at all may be said to have moved."""

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
-from typing import TYPE_CHECKING, Literal, NamedTuple
+from typing import Literal, NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.evaluation import Evaluation
@@ -13,11 +14,7 @@ from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.retrieval.passages import judges_other_passages
 from pytest_irmetrics.run import Answer, Run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pytest_irmetrics.run.answer import Answers
+from pytest_irmetrics.run.answer import Answers
 
 LabelPart = Literal["judgments", "relevance level", "weights", "tags"]
 """A part of the golden set, other than its queries, that scores depend on."""

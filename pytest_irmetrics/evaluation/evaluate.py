@@ -4,22 +4,20 @@ from __future__ import annotations
 
 import re
 import warnings
+from collections.abc import Callable, Iterable, Sequence
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base.wording import listed, plural, quote
-from pytest_irmetrics.evaluation.evaluation import Evaluation, EvaluationError
+from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation, EvaluationError
+from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Metric, parse_metric
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve
 from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.run import Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Sequence
-    from concurrent.futures import Executor
-
-    from pytest_irmetrics.evaluation.evaluation import CustomMetrics
-    from pytest_irmetrics.golden import GoldenSet
+    from concurrent.futures import Executor  # which most runs do not load
 
 DEFAULT_METRICS = ("mrr", "map", "ndcg@3", "ndcg@10", "precision@10", "recall@10")
 """The metrics that are reported unless others are given."""

@@ -3,23 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice, repeat
 from types import MappingProxyType
-from typing import TYPE_CHECKING, cast
+from typing import cast
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric, Scorer, mean_of_scored, parse_metric
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Answer, Run
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable
-
-    from pytest_irmetrics.golden import GoldenSet, Query
 
 Column = Sequence[float | None]
 """The scores of one metric, a query each; None where the metric leaves the query out."""

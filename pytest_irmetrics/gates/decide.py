@@ -5,26 +5,22 @@ from __future__ import annotations
 import math
 import shlex
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import cut, listed, plural
 from pytest_irmetrics.comparison.stored_runs import wrong_means
+from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import find_unknown_ids
 from pytest_irmetrics.gates.limits import own_gates
 from pytest_irmetrics.gates.regression import MIN_PAIRED, pair_again, per_cent, too_few_paired
 from pytest_irmetrics.gates.verdict import STATES, Case, Verdict, at_least
 from pytest_irmetrics.gates.words import judge
+from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.retrieval.passages import document_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.thresholds import Gates
+from pytest_irmetrics.thresholds import Gates
 
 _LONGEST_ERROR = 120
 """Characters of an error within a sentence; the whole of it stands below."""

@@ -2,21 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.gates.verdict import subject
-from pytest_irmetrics.metrics import MetricError, parse_metric
+from pytest_irmetrics.golden import Query
+from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
+from pytest_irmetrics.run import Run
+from pytest_irmetrics.run.answer import StoredLimits
 from pytest_irmetrics.thresholds import WORDS, Gate, Gates, ThresholdError, read_limit
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
-    from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.run import Run
-    from pytest_irmetrics.run.answer import StoredLimits
 
 
 class LimitEdit(NamedTuple):

@@ -3,26 +3,23 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING, Literal
 
 from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
 from pytest_irmetrics.base.wording import joined, plural
+from pytest_irmetrics.comparison import Comparison
+from pytest_irmetrics.comparison.metric_change import MetricChange
 from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance, holm, smallest_p
 from pytest_irmetrics.comparison.slices import main_slice
 from pytest_irmetrics.evaluation import NoQueryError
-from pytest_irmetrics.gates.verdict import STATES, Against, Case, Verdict, at_least, keeps, subject
-from pytest_irmetrics.thresholds import WORDS
+from pytest_irmetrics.gates.verdict import STATES, Against, Case, State, Verdict, at_least, keeps, subject
+from pytest_irmetrics.thresholds import WORDS, Gate
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.comparison.metric_change import MetricChange
     from pytest_irmetrics.comparison.run_noise import RunNoise
-    from pytest_irmetrics.gates.verdict import State
-    from pytest_irmetrics.thresholds import Gate
 
 MIN_PAIRED = 0.5
 """The share of the baseline's queries, by weight, under which too few are paired to judge the rest by."""

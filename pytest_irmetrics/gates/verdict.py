@@ -2,20 +2,15 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, get_args
+from typing import Any, Literal, NamedTuple, get_args
 
 from pytest_irmetrics.base.numbers import TOLERANCE
-from pytest_irmetrics.evaluation import NoQueryError
-from pytest_irmetrics.thresholds import WORDS, Threshold, resolve
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.thresholds import Gate, Gates, Limit
+from pytest_irmetrics.comparison import Comparison
+from pytest_irmetrics.evaluation import Evaluation, NoQueryError
+from pytest_irmetrics.metrics import Metric
+from pytest_irmetrics.thresholds import WORDS, Gate, Gates, Limit, Threshold, resolve
 
 State = Literal["failed", "accepted", "undecided", "not checked", "passed"]
 """What a gate came to, in the order of every output.

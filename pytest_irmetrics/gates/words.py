@@ -3,21 +3,15 @@
 from __future__ import annotations
 
 import math
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Mapping
 
 from pytest_irmetrics.base.numbers import LATENCY_DIGITS, TOLERANCE, score_text
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.evaluation import NoQueryError
+from pytest_irmetrics.evaluation import Evaluation, NoQueryError
 from pytest_irmetrics.gates.limits import has_own_min
 from pytest_irmetrics.gates.regression import MOVED, compared
 from pytest_irmetrics.gates.verdict import Case, Verdict, keeps, subject
-from pytest_irmetrics.thresholds import WORDS
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-
-    from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.thresholds import Gate
+from pytest_irmetrics.thresholds import WORDS, Gate
 
 
 def judge(case: Case, gate: Gate) -> Verdict | None:

@@ -10,9 +10,11 @@ Where a judgment is written depends on the form of the query's `relevant`:
 from __future__ import annotations
 
 from codecs import BOM_UTF8
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 import yaml
 
@@ -20,17 +22,11 @@ from pytest_irmetrics.base.atomic_write import content_digest, lock_file, write_
 from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.format_yaml import parse_yaml, write_id
-from pytest_irmetrics.golden.query import Passage, query_as_dict
+from pytest_irmetrics.golden.golden_set import GoldenSet
+from pytest_irmetrics.golden.query import Passage, Query, query_as_dict
 from pytest_irmetrics.golden.source import GoldenSetError, Problem, Source, Wrong, decode
 from pytest_irmetrics.golden.yaml_nodes import PARSER
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-    from pathlib import Path
-
-    from pytest_irmetrics.golden.golden_set import GoldenSet
-    from pytest_irmetrics.golden.query import Query
-    from pytest_irmetrics.metrics import Grade
+from pytest_irmetrics.metrics import Grade
 
 
 class Judgment(NamedTuple):

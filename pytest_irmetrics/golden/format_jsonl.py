@@ -3,15 +3,12 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING
 
+from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.nodes import read_json
 from pytest_irmetrics.golden.queries import QueryReader
 from pytest_irmetrics.golden.query import query_as_dict
-
-if TYPE_CHECKING:
-    from pytest_irmetrics.golden.golden_set import GoldenSet
-    from pytest_irmetrics.golden.source import Source
+from pytest_irmetrics.golden.source import Source
 
 
 def read(source: Source) -> GoldenSet:

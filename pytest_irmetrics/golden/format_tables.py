@@ -7,25 +7,19 @@ import io
 import json
 import os
 import re
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import read_number
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.format_jsonl import json_line
 from pytest_irmetrics.golden.formats import is_golden_folder
+from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.nodes import read_json
 from pytest_irmetrics.golden.query import query_as_dict
 from pytest_irmetrics.golden.rows import ConversionError, Row, golden_set_of, judgments_of, refuse
-from pytest_irmetrics.golden.source import Wrong
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from pytest_irmetrics.golden.golden_set import GoldenSet
-    from pytest_irmetrics.golden.source import Source
-
+from pytest_irmetrics.golden.source import Source, Wrong
 
 COLUMNS = ("query", "docid", "rating", "id", "tags", "weight")
 _COLUMN_NAMES = f"{', '.join(COLUMNS)} and params.NAME"

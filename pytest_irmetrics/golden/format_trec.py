@@ -4,19 +4,14 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.wording import plural, quote
+from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.rows import Row, golden_set_of, judgments_of, refuse
-from pytest_irmetrics.golden.source import Wrong
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_irmetrics.golden.golden_set import GoldenSet
-    from pytest_irmetrics.golden.source import Source
+from pytest_irmetrics.golden.source import Source, Wrong
 
 
 def topics_path(qrels: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import yaml
 from yaml.events import MappingStartEvent, ScalarEvent, SequenceStartEvent
@@ -17,9 +17,7 @@ from pytest_irmetrics.golden.queries import QueryReader, pairs_of, read_keys, re
 from pytest_irmetrics.golden.query import limits_as_dict, query_as_dict
 from pytest_irmetrics.golden.source import Source, Wrong
 from pytest_irmetrics.golden.yaml_nodes import NodeReader, place
-
-if TYPE_CHECKING:
-    from pytest_irmetrics.thresholds import Threshold
+from pytest_irmetrics.thresholds import Threshold
 
 MAX_BYTES = 100_000_000
 """Nine times the size of a YAML file of 100,000 queries."""

@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection
 from importlib import import_module
-from typing import TYPE_CHECKING, Any, NamedTuple
+from pathlib import Path
+from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.source import Source, Wrong
-
-if TYPE_CHECKING:
-    from collections.abc import Collection
-    from pathlib import Path
 
 
 class Format(NamedTuple):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import os
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.ids import as_id
@@ -16,12 +17,8 @@ from pytest_irmetrics.base.wording import cut, plural, quote
 from pytest_irmetrics.golden.formats import read_golden_set
 from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.source import GoldenSetError, Problem, Source, Wrong, format_place
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Mapping
-
-    from pytest_irmetrics.metrics import Grade
-    from pytest_irmetrics.thresholds import Threshold
+from pytest_irmetrics.metrics import Grade
+from pytest_irmetrics.thresholds import Threshold
 
 
 @dataclass(frozen=True, eq=False, repr=False)

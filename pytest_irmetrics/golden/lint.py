@@ -5,24 +5,19 @@ from __future__ import annotations
 import json
 import re
 import unicodedata
+from collections.abc import Iterator, Sequence
 from itertools import islice
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import is_invisible
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.wording import cut, quote
-from pytest_irmetrics.metrics import Scorer, mean
+from pytest_irmetrics.golden.golden_set import GoldenSet
+from pytest_irmetrics.golden.query import Query
+from pytest_irmetrics.metrics import Metric, Scorer, mean
+from pytest_irmetrics.thresholds import Limit
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pytest_irmetrics.golden.golden_set import GoldenSet
-    from pytest_irmetrics.golden.query import Query
-    from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.thresholds import Limit
-
-    _Note = tuple[str, str]
-    """A place, ``path:line``, and a sentence."""
+_Note = tuple[str, str]
+"""A place, ``path:line``, and a sentence."""
 
 
 _MAX_OF_A_KIND = 10

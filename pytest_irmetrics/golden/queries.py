@@ -5,10 +5,11 @@ A reader is a function of a node and its key, which returns the value or raises 
 
 from __future__ import annotations
 
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
 from math import inf
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_irmetrics.base.numbers import (
     JSON_NUMBER,
@@ -20,20 +21,14 @@ from pytest_irmetrics.base.numbers import (
 )
 from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
+from pytest_irmetrics.golden.nodes import Node
 from pytest_irmetrics.golden.query import Passage, Query
-from pytest_irmetrics.golden.source import Wrong, format_place
-from pytest_irmetrics.metrics import MetricError, parse_metric
-from pytest_irmetrics.thresholds import WORDS, Threshold, ThresholdError, read_limit
+from pytest_irmetrics.golden.source import Source, Wrong, format_place
+from pytest_irmetrics.metrics import Grade, Metric, MetricError, parse_metric
+from pytest_irmetrics.thresholds import WORDS, Limit, Threshold, ThresholdError, read_limit
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping
+Reader = Callable[[Node, str], Any]
 
-    from pytest_irmetrics.golden.nodes import Node
-    from pytest_irmetrics.golden.source import Source
-    from pytest_irmetrics.metrics import Grade, Metric
-    from pytest_irmetrics.thresholds import Limit
-
-    Reader = Callable[[Node, str], Any]
 
 _CONSTANTS = {"true": True, "false": False, "null": None}
 _PASSAGE = "{doc: handbook, text: thirty days after purchase, grade: 2}"

@@ -4,17 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import as_whole_number
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping
-
-    from pytest_irmetrics.metrics import Grade
-    from pytest_irmetrics.thresholds import Limit, Threshold
-
+from pytest_irmetrics.metrics import Grade
+from pytest_irmetrics.thresholds import Limit, Threshold
 
 _INVISIBLE = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u2060\ufeff"))
 _LONGEST = 60

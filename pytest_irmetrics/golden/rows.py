@@ -2,19 +2,15 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from typing import NamedTuple
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.wording import listed, quote
+from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.nodes import Node, read_json
 from pytest_irmetrics.golden.queries import QueryReader
-from pytest_irmetrics.golden.source import Wrong
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Mapping, Sequence
-
-    from pytest_irmetrics.golden.golden_set import GoldenSet
-    from pytest_irmetrics.golden.source import Source
+from pytest_irmetrics.golden.source import Source, Wrong
 
 
 class Row(NamedTuple):

@@ -2,15 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, TypeVar
+from collections.abc import Callable, Collection, Iterable
+from pathlib import Path
+from typing import Any, NamedTuple, TypeVar
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.files import CONFLICT, MAX_RUN_BYTES, FileError, read_bytes, without_gz
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable
-    from pathlib import Path
-
 
 MAX_PROBLEMS = 1000  # a hostile file could have millions
 

@@ -8,7 +8,8 @@ and an alias is the very node that it refers to, with a limit on what all aliase
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator
+from typing import Any
 
 import yaml
 from yaml.events import (
@@ -22,13 +23,7 @@ from yaml.events import (
 
 from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.nodes import MAX_DEPTH, NO_CHARACTER, SURROGATE, Node, too_deep
-from pytest_irmetrics.golden.source import Wrong, place_of
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_irmetrics.golden.source import Place, Source
-
+from pytest_irmetrics.golden.source import Place, Source, Wrong, place_of
 
 PARSER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """libyaml's parser, which is many times as fast; the one in Python where PyYAML was built without it."""

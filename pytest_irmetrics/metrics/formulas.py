@@ -12,21 +12,21 @@ no `sum()` (compensated since Python 3.12), no `fsum`, and logarithms through `l
 from __future__ import annotations
 
 from bisect import bisect_right
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import fsum, inf, isfinite, log2
 from operator import mul
-from typing import TYPE_CHECKING
+from typing import Literal
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.numbers import as_whole_number, read_number
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping, Sequence
-    from typing import Literal
+Kind = Literal["ranking", "no_answer", "latency", "custom"]
 
-    Kind = Literal["ranking", "no_answer", "latency", "custom"]
-    Formula = Callable[..., float | None]
-    Value = str | int | float
+Formula = Callable[..., float | None]
+
+Value = str | int | float
+
 
 Grade = int | float
 

@@ -6,18 +6,21 @@ One formula has one canonical name: a family, the parameters that differ from th
 from __future__ import annotations
 
 import re
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
 from math import inf
-from typing import TYPE_CHECKING
 
-from pytest_irmetrics.metrics.formulas import FAMILIES, REL, Family, MetricError, parameter_number
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Mapping
-
-    from pytest_irmetrics.metrics.formulas import Kind, Value
+from pytest_irmetrics.metrics.formulas import (
+    FAMILIES,
+    REL,
+    Family,
+    Kind,
+    MetricError,
+    Value,
+    parameter_number,
+)
 
 _NAME = re.compile(
     r"\s*(?P<name>[^(@]*?)\s*(?:\((?P<arguments>.*)\)\s*)?(?:@\s*(?P<cut>[^()]*?)\s*)?", re.DOTALL

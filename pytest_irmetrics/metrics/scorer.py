@@ -2,21 +2,25 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, compress, count
 from math import inf
-from typing import TYPE_CHECKING
 
-from pytest_irmetrics.metrics.formulas import FAMILIES, NO_CUTOFF, REL, Hits, MetricError, Profile
-from pytest_irmetrics.metrics.names import parse_metric
+from pytest_irmetrics.metrics.formulas import (
+    FAMILIES,
+    NO_CUTOFF,
+    REL,
+    Formula,
+    Grade,
+    Hits,
+    MetricError,
+    Profile,
+)
+from pytest_irmetrics.metrics.names import Metric, parse_metric
 
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Mapping, Sequence
+Row = list[float | None]
+"""The scores of one ranking, one for each metric."""
 
-    from pytest_irmetrics.metrics.formulas import Formula, Grade
-    from pytest_irmetrics.metrics.names import Metric
-
-    Row = list[float | None]
-    """The scores of one ranking, one for each metric."""
 
 # Of a query with up to so many judgments another one often has the scores: of 100,000 some 3,000 are different.
 _MAX_SHARED = 3

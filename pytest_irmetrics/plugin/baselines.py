@@ -4,13 +4,17 @@ from __future__ import annotations
 
 import os
 import shlex
+from collections.abc import Collection, Iterable, Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
+
+import pytest
 
 from pytest_irmetrics.base.wording import plural, printable
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.config import collects_whole_files, requests_irmetrics, run_config, runs_tests
+from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.marks import golden_parameter, name_in_file
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
 from pytest_irmetrics.retrieval import RetrievalError, Retriever
@@ -22,14 +26,6 @@ from pytest_irmetrics.run.baseline import (
     folders_with_baselines,
     list_baselines,
 )
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator
-
-    import pytest
-
-    from pytest_irmetrics.plugin.item import GatedItem
-
 
 _NO_QUERY = "holds no query, so there is nothing to compare with."
 

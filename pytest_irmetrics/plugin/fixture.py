@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any, NoReturn
 
 import pytest
 
@@ -15,28 +16,23 @@ from pytest_irmetrics.analysis.notes import not_in_index
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.comparison import Comparison
+from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import warn_of_unknown_ids
 from pytest_irmetrics.gates.decide import RETURN_KNOWN_IDS, decide
 from pytest_irmetrics.gates.verdict import Against, Case
-from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.plugin.baselines import read_stored_run, run_of_other
+from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.item_report import add_notes, item_report
 from pytest_irmetrics.plugin.marks import MarkError
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
+from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import Gates
 
-if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-    from typing import NoReturn
+Ask = Callable[[Sequence[Query], Any, RetrievalOptions], Awaitable[Retrieved]]
+"""`aretrieve`, or `retrieve` in its clothes."""
 
-    from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.plugin.item import GatedItem
-    from pytest_irmetrics.run import Run
-
-    Ask = Callable[[Sequence[Query], Any, RetrievalOptions], Awaitable[Retrieved]]
-    """`aretrieve`, or `retrieve` in its clothes."""
 
 _NO_RETRIEVER = (
     "There is no fixture named retriever, or it returns None. Write one in conftest.py that returns your search:\n\n"

@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -17,20 +17,15 @@ from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import read_metrics, require_depth
 from pytest_irmetrics.gates.verdict import rates_rankings, resolve_with_default
-from pytest_irmetrics.golden import GoldenSet, GoldenSetError
+from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Query
+from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.marks import MarkError, golden_parameter, marked_thresholds, name_in_file
-from pytest_irmetrics.retrieval import RetrievalOptions
+from pytest_irmetrics.reports.item_report import Note
+from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved
+from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.baseline import baseline_path
-from pytest_irmetrics.thresholds import Gates, resolve
-
-if TYPE_CHECKING:
-    from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.reports.item_report import Note
-    from pytest_irmetrics.retrieval import Retrieved
-    from pytest_irmetrics.run import Run
-    from pytest_irmetrics.thresholds import Threshold
+from pytest_irmetrics.thresholds import Gates, Threshold, resolve
 
 _LABEL_REPORT = "run.json"
 """The file that the commands to judge documents write the run to."""

@@ -2,31 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import floor
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.notes import losses, notes_on, notes_on_accepted
 from pytest_irmetrics.base.files import relative_path
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import cut, listed
+from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import with_answers
+from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.limits import limit_edits, own_gates, read_limits, stored_form
+from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.run import Answer, Header, Run
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator
-
-    from pytest_irmetrics.analysis.item_result import ItemResult
-    from pytest_irmetrics.comparison import Comparison
-    from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.plugin.item import GatedItem
-    from pytest_irmetrics.thresholds import Gates
+from pytest_irmetrics.thresholds import Gates
 
 _LONGEST_TITLE = 120
 _NO_ANSWER = Answer(((),))

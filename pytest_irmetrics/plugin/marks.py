@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import glob
 import os
+from collections.abc import Collection, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -16,11 +17,7 @@ from pytest_irmetrics.base.files import parameter_id, relative_path
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.metrics import MetricError
 from pytest_irmetrics.plugin.config import collects_whole_files, read_setting, requests_irmetrics
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator, Sequence
-
-    from pytest_irmetrics.thresholds import Threshold
+from pytest_irmetrics.thresholds import Threshold
 
 _WILDCARDS = frozenset("*?[")
 _MARKS = ("ir_golden", "ir_threshold")

@@ -8,6 +8,7 @@ from __future__ import annotations
 import os
 import platform
 import time
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -27,8 +28,6 @@ from pytest_irmetrics.reports.summary import summary_lines
 from pytest_irmetrics.run.baseline import baseline_path, write_baseline
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
     from pytest_irmetrics.reports.output import Target
 
 _PHASES = ("setup", "call", "teardown")

@@ -6,23 +6,21 @@ import posixpath
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 import pytest
 
+from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.since import CommittedTest, compare_since
 from pytest_irmetrics.base.files import nearest_repository
 from pytest_irmetrics.base.git import GitError, Repository
+from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.verdict import STATES
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
+from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import decode
-
-if TYPE_CHECKING:
-    from pytest_irmetrics.analysis.item_result import ItemResult
-    from pytest_irmetrics.evaluation import Evaluation
-    from pytest_irmetrics.plugin.item import GatedItem
 
 _SUFFIX = ".json"
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 import os
 import posixpath
 import re
+from collections.abc import Iterator
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.files import nearest_repository, relative_path
 from pytest_irmetrics.base.wording import cut, listed, plural
 from pytest_irmetrics.reports.document import query_block
+from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
 from pytest_irmetrics.reports.query_details import look_command
+from pytest_irmetrics.reports.session_report import SessionReport
 
-if TYPE_CHECKING:
-    from collections.abc import Iterator
+Place = dict[str, str]
 
-    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
-    from pytest_irmetrics.reports.session_report import SessionReport
-
-    Place = dict[str, str]
 
 MOST = 10
 """How many errors, and how many warnings, GitHub shows of one step."""

@@ -2,20 +2,16 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable, Collection, Sequence
 from dataclasses import dataclass
 from enum import IntEnum
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import Any, TypeAlias, TypeVar
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Sequence
-    from typing import TypeAlias
-
-    from pytest_irmetrics.reports.item_report import ScoreRow
-    from pytest_irmetrics.reports.query_details import RankedDocument
+from pytest_irmetrics.reports.item_report import ScoreRow
+from pytest_irmetrics.reports.query_details import RankedDocument
 
 T = TypeVar("T")
-if TYPE_CHECKING:
-    Column: TypeAlias = tuple[str, str, Callable[[T], str]]
+Column: TypeAlias = tuple[str, str, Callable[[T], str]]
 
 
 class Level(IntEnum):

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from typing import TYPE_CHECKING
+from collections.abc import Callable, Iterator, Mapping, Sequence
 
 from pytest_irmetrics.base.numbers import (
     TOLERANCE,
@@ -13,8 +13,16 @@ from pytest_irmetrics.base.numbers import (
     signed_text,
 )
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.reports.blocks import Commands, Level, Query, Table, Text
-from pytest_irmetrics.reports.item_report import OWN_BASELINE, explaining_gates, mean_name
+from pytest_irmetrics.reports.blocks import Block, Column, Commands, Level, Query, Table, Text
+from pytest_irmetrics.reports.item_report import (
+    OWN_BASELINE,
+    Degradation,
+    ItemReport,
+    QueryReport,
+    ScoreRow,
+    explaining_gates,
+    mean_name,
+)
 from pytest_irmetrics.reports.query_details import (
     faults,
     look_command,
@@ -23,14 +31,7 @@ from pytest_irmetrics.reports.query_details import (
     score_texts,
     side_by_side,
 )
-from pytest_irmetrics.reports.session_report import counted_as, gated_rows, mean_text
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping, Sequence
-
-    from pytest_irmetrics.reports.blocks import Block, Column
-    from pytest_irmetrics.reports.item_report import Degradation, ItemReport, QueryReport, ScoreRow
-    from pytest_irmetrics.reports.session_report import SessionReport
+from pytest_irmetrics.reports.session_report import SessionReport, counted_as, gated_rows, mean_text
 
 _MORE_VERDICTS = 3
 """How many failed gates have a sentence, besides the first and those in the table."""

@@ -3,20 +3,16 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.reports import plots
-from pytest_irmetrics.reports.blocks import Table, Text
+from pytest_irmetrics.reports.blocks import Block, Column, Table, Text
 from pytest_irmetrics.reports.html_page import Trusted, content_policy, read_resource, templates
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Sequence
-
-    from pytest_irmetrics.reports.blocks import Block, Column
 
 _SIGNS = "▁▂▃▄▅▆▇█"
 _LINE = 40

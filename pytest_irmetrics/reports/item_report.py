@@ -7,14 +7,12 @@ Its dataclasses hold plain JSON values only, under the names that the JSON repor
 from __future__ import annotations
 
 import json
+from collections.abc import Hashable, Iterable, Mapping
 from dataclasses import dataclass, field, fields, is_dataclass
 from functools import cache
-from typing import TYPE_CHECKING, Any, TypeVar, cast, get_args, get_type_hints
+from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 from pytest_irmetrics.base.numbers import TOLERANCE
-
-if TYPE_CHECKING:
-    from collections.abc import Hashable, Iterable, Mapping
 
 T = TypeVar("T")
 

@@ -5,22 +5,19 @@ from __future__ import annotations
 import os
 import pkgutil
 import re
+from collections.abc import Iterable
 from dataclasses import dataclass
 from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from pathlib import Path
+from typing import Any
 
 from pytest_irmetrics.base.atomic_write import write_output
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.files import path_below
 from pytest_irmetrics.reports import formats
+from pytest_irmetrics.reports.session_report import SessionReport
 from pytest_irmetrics.run.run_json import FORMAT as RUN_FORMAT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-    from pathlib import Path
-
-    from pytest_irmetrics.reports.session_report import SessionReport
 
 FORMATS = sorted(found.name for found in pkgutil.iter_modules(formats.__path__))
 """The formats, each a module of that folder; none is imported before it is needed."""

@@ -2,16 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, NamedTuple
+from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
-
-if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from pytest_irmetrics.reports.item_report import ScoreRow
-    from pytest_irmetrics.reports.query_details import RankedDocument
+from pytest_irmetrics.reports.item_report import ScoreRow
+from pytest_irmetrics.reports.query_details import RankedDocument
 
 WIDTH = 240.0
 """Of a plot in a table's cell."""

@@ -3,18 +3,14 @@
 from __future__ import annotations
 
 import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import change_text, score_text
 from pytest_irmetrics.base.wording import cut, plural
 from pytest_irmetrics.comparison.comparison import moves
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Mapping, Sequence
-
-    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
+from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
 
 _LONGEST_TITLE = 50
 """Characters of a title within a sentence."""

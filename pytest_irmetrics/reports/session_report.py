@@ -2,16 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import LATENCY_DIGITS, TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping, Sequence
-
-    from pytest_irmetrics.reports.item_report import ItemReport, ScoreRow, VerdictReport
+from pytest_irmetrics.reports.item_report import ItemReport, ScoreRow, VerdictReport
 
 _NAMED = 20
 """How many baselines that no test read are named."""

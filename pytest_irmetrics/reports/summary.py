@@ -2,22 +2,21 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterator, Mapping
 
-from pytest_irmetrics.base.screen import Line, display_width, shorten
+from pytest_irmetrics.base.screen import Line, Screen, display_width, shorten
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import document
-from pytest_irmetrics.reports.blocks import Level, Text
-from pytest_irmetrics.reports.session_report import gated_rows, gated_score, names_by_nodeid, query_count
+from pytest_irmetrics.reports.blocks import Block, Level, Text
+from pytest_irmetrics.reports.item_report import ItemReport
+from pytest_irmetrics.reports.session_report import (
+    SessionReport,
+    gated_rows,
+    gated_score,
+    names_by_nodeid,
+    query_count,
+)
 from pytest_irmetrics.reports.text import lines
-
-if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
-
-    from pytest_irmetrics.base.screen import Screen
-    from pytest_irmetrics.reports.blocks import Block
-    from pytest_irmetrics.reports.item_report import ItemReport
-    from pytest_irmetrics.reports.session_report import SessionReport
 
 _NARROWEST_NAME = 16
 """How many cells a test's name keeps where a score stands beside it."""

@@ -2,16 +2,10 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Iterator, Sequence
 
-from pytest_irmetrics.base.screen import Line, display_width, table
-from pytest_irmetrics.reports.blocks import Commands, Level, Query, Table, Text
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from pytest_irmetrics.base.screen import Screen
-    from pytest_irmetrics.reports.blocks import Block
+from pytest_irmetrics.base.screen import Line, Screen, display_width, table
+from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table, Text
 
 _TONES = {"bad": "red bold", "warn": "yellow", "strong": "yellow bold", "": ""}
 

@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Iterable
 
 from pytest_irmetrics.base.numbers import score_text
-from pytest_irmetrics.reports.blocks import Level, Table, Text
+from pytest_irmetrics.reports.blocks import Block, Level, Table, Text
+from pytest_irmetrics.reports.item_report import ItemReport
 from pytest_irmetrics.reports.session_report import parameters
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
-
-    from pytest_irmetrics.reports.blocks import Block
-    from pytest_irmetrics.reports.item_report import ItemReport
 
 
 def variant_tables(items: Iterable[ItemReport]) -> list[Block]:

@@ -6,11 +6,13 @@ Calls and replies are plain data, and `call_retriever` is a function of a module
 from __future__ import annotations
 
 import inspect
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.golden import Query
 from pytest_irmetrics.retrieval.answers import (
     AnswerError,
     describe,
@@ -19,14 +21,11 @@ from pytest_irmetrics.retrieval.answers import (
     read_ranking,
     split_batch,
 )
+from pytest_irmetrics.retrieval.passages import JudgedPassages
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
-    from concurrent.futures import Executor
-
-    from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.retrieval.passages import JudgedPassages
+    from concurrent.futures import Executor  # which most runs do not load
 
 CANCELLED = "the retriever was cancelled, and not by ir_timeout."
 

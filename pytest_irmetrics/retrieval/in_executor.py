@@ -5,17 +5,13 @@ from __future__ import annotations
 import contextvars
 import queue
 import threading
+from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pytest_irmetrics.retrieval.calls import PendingAnswer, call_retriever
+from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, RetrievalOptions, call_retriever
 from pytest_irmetrics.retrieval.errors import raise_outcome, summary
-
-if TYPE_CHECKING:
-    from collections.abc import Callable
-
-    from pytest_irmetrics.retrieval.calls import Call, Reply, RetrievalOptions
-    from pytest_irmetrics.retrieval.session import Session
+from pytest_irmetrics.retrieval.session import Session
 
 MAX_QUEUED = 256
 """How many calls may wait at an executor of the user's; it decides how many of them to work on at once."""

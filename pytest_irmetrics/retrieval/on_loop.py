@@ -5,24 +5,22 @@ from __future__ import annotations
 import asyncio
 import atexit
 import contextvars
-from typing import TYPE_CHECKING, Any
+from collections.abc import Collection
+from typing import Any
 
 from pytest_irmetrics.retrieval.calls import (
     CANCELLED,
+    Call,
     PendingAnswer,
     Reply,
     RetrievalError,
     await_answer,
     call_retriever,
 )
+from pytest_irmetrics.retrieval.session import Session
 
-if TYPE_CHECKING:
-    from collections.abc import Collection
+_Task = asyncio.Task[Reply | BaseException]
 
-    from pytest_irmetrics.retrieval.calls import Call
-    from pytest_irmetrics.retrieval.session import Session
-
-    _Task = asyncio.Task[Reply | BaseException]
 
 _CLEANUP_SECONDS = 1.0
 """How long cancelled coroutines have to clean up before they are no longer waited for."""

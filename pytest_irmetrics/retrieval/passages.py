@@ -7,11 +7,13 @@ a ranking twice, however chunks overlap, and no score leaves its range.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
+from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.query import normalize_text
+from pytest_irmetrics.golden import Query
+from pytest_irmetrics.golden.query import Passage, normalize_text
 from pytest_irmetrics.retrieval.answers import (
     AnswerError,
     describe,
@@ -21,13 +23,7 @@ from pytest_irmetrics.retrieval.answers import (
     read_item,
 )
 from pytest_irmetrics.retrieval.responses import RefusedError
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-
-    from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.golden.query import Passage
-    from pytest_irmetrics.run import Answer
+from pytest_irmetrics.run import Answer
 
 _CHUNK = " (chunk "
 _TEXT_NAMES = ("text", "page_content", "content", "get_content")

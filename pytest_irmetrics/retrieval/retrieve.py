@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 import sys
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Sequence
+from typing import Any
 
 from pytest_irmetrics.base.wording import listed, quote
+from pytest_irmetrics.golden import Query
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.retrieval.calls import (
     PendingAnswer,
@@ -20,10 +22,6 @@ from pytest_irmetrics.retrieval.session import Retrieved, Session
 from pytest_irmetrics.run import Answer, Header, Run
 
 # What only some retrievals need is imported where it is used: one by one, a sync retriever needs no event loop.
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Sequence
-
-    from pytest_irmetrics.golden import Query
 
 
 _EMPTY_ANSWER = Answer(((),))

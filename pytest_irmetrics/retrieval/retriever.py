@@ -9,19 +9,16 @@ from __future__ import annotations
 import copy
 import functools
 import inspect
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.wording import printable
+from pytest_irmetrics.golden import Query
 from pytest_irmetrics.retrieval.answers import describe, type_name
 from pytest_irmetrics.retrieval.calls import Call, RetrievalError
 from pytest_irmetrics.retrieval.passages import JudgedPassages
 from pytest_irmetrics.retrieval.responses import value_of
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping, Sequence
-
-    from pytest_irmetrics.golden import Query
 
 _HOW_CALLED = (
     "It is called with the query's text, the depth if it takes one, and the query's params as keyword arguments: "

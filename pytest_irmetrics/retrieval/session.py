@@ -3,20 +3,24 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from pytest_irmetrics.retrieval.calls import PendingAnswer, RetrievalError, answer_to, call_retriever
+from pytest_irmetrics.golden import Query
+from pytest_irmetrics.retrieval.calls import (
+    Call,
+    PendingAnswer,
+    Reply,
+    RetrievalError,
+    RetrievalOptions,
+    answer_to,
+    call_retriever,
+)
 from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.run import Header, Run
-
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-
-    from pytest_irmetrics.golden import Query
-    from pytest_irmetrics.retrieval.calls import Call, Reply, RetrievalOptions
 
 MAX_INITIAL_FAILURES = 5
 """After this many errors in a row from the start the other queries are not asked."""

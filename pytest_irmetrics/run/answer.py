@@ -5,14 +5,12 @@ from __future__ import annotations
 import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.ids import first_repeat
 from pytest_irmetrics.base.wording import quote
-
-if TYPE_CHECKING:
-    from pytest_irmetrics.metrics import Grade
+from pytest_irmetrics.metrics import Grade
 
 CURE = "Restore the file from version control, or store it anew (a baseline: `pytest --ir-baseline-update`)."
 

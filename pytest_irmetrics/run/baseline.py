@@ -9,12 +9,9 @@ from __future__ import annotations
 import hashlib
 import os
 import re
+from collections.abc import Collection, Iterator
 from fnmatch import fnmatch
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterator
 
 _SUFFIX = ".json"
 _SKIPPED_FOLDERS = {"node_modules", "__pycache__", "site-packages"}

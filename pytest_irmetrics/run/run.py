@@ -9,18 +9,14 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from operator import countOf
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 from pytest_irmetrics.base.files import FileError, packed_as_named, read_bytes, without_gz
 from pytest_irmetrics.base.ids import as_id, ranked
 from pytest_irmetrics.base.wording import plural, printable, quote
+from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.run import run_json
-from pytest_irmetrics.run.answer import Answer, Header, RunError, decode, ranking_fault
-
-if TYPE_CHECKING:
-    from pytest_irmetrics.metrics import Grade
-    from pytest_irmetrics.run.answer import Answers, StoredLimits
-
+from pytest_irmetrics.run.answer import Answer, Answers, Header, RunError, StoredLimits, decode, ranking_fault
 
 _UNKNOWN = Header()
 

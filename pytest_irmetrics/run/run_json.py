@@ -9,7 +9,8 @@ from __future__ import annotations
 import json
 import re
 import sys
-from typing import TYPE_CHECKING, Any, NamedTuple
+from collections.abc import Callable, Iterable, Mapping
+from typing import Any, NamedTuple, NoReturn
 
 from pytest_irmetrics.base import strict_json
 from pytest_irmetrics.base.files import CONFLICT
@@ -18,20 +19,16 @@ from pytest_irmetrics.base.wording import cut, listed, printable, quote
 from pytest_irmetrics.run.answer import (
     CURE,
     Answer,
+    Answers,
     Header,
     RunError,
     ranking_fault,
     take_one_side,
 )
 
-if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
-    from typing import NoReturn
+Refuse = Callable[[str], NoReturn]
+"""Raises RunError for what is wrong with the query or the header at hand."""
 
-    from pytest_irmetrics.run.answer import Answers
-
-    Refuse = Callable[[str], NoReturn]
-    """Raises RunError for what is wrong with the query or the header at hand."""
 
 FORMAT, VERSION = "pytest-irmetrics run", 1
 REPORT_FORMAT = "pytest-irmetrics report"

@@ -5,17 +5,19 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from datetime import datetime
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.reports import document, plots
-from pytest_irmetrics.reports.blocks import Commands, Level, Query, Text
+from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Text
 from pytest_irmetrics.reports.html_page import Trusted, content_policy, read_resource, templates
-from pytest_irmetrics.reports.item_report import OWN_BASELINE
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, QueryReport
 from pytest_irmetrics.reports.query_details import query_option
 from pytest_irmetrics.reports.session_report import (
+    RunInfo,
+    SessionReport,
     counted_as,
     gated_rows,
     gated_score,
@@ -23,13 +25,6 @@ from pytest_irmetrics.reports.session_report import (
     subject,
 )
 from pytest_irmetrics.reports.variants import variant_tables
-
-if TYPE_CHECKING:
-    from collections.abc import Collection, Iterable, Iterator, Sequence
-
-    from pytest_irmetrics.reports.blocks import Block
-    from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
-    from pytest_irmetrics.reports.session_report import RunInfo, SessionReport
 
 BEGINNING = "<!doctype html>"
 _TEMPLATES = templates()

@@ -8,8 +8,9 @@ writes, so that the report can be used as a stored run.
 from __future__ import annotations
 
 import json
+from collections.abc import Iterable
 from dataclasses import is_dataclass
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from pytest_irmetrics.base import strict_json
 from pytest_irmetrics.base.errors import IRMetricsError
@@ -17,9 +18,6 @@ from pytest_irmetrics.reports.item_report import ItemReport, as_json, read_datac
 from pytest_irmetrics.reports.session_report import RunInfo, SessionReport
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.run_json import REPORT_FORMAT as FORMAT
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable
 
 BEGINNING = f'{{\n"format": "{FORMAT}"'
 

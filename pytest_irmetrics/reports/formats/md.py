@@ -4,22 +4,16 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
+from collections.abc import Iterable, Iterator, Sequence
 from itertools import accumulate
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.escape import code_markdown, escape_markdown
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.reports import document
-from pytest_irmetrics.reports.blocks import Commands, Level, Query, Table, Text
-from pytest_irmetrics.reports.session_report import counted_as, names_by_nodeid, subject
+from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table, Text
+from pytest_irmetrics.reports.item_report import ItemReport
+from pytest_irmetrics.reports.session_report import SessionReport, counted_as, names_by_nodeid, subject
 from pytest_irmetrics.reports.variants import variant_tables
-
-if TYPE_CHECKING:
-    from collections.abc import Iterable, Iterator, Sequence
-
-    from pytest_irmetrics.reports.blocks import Block
-    from pytest_irmetrics.reports.item_report import ItemReport
-    from pytest_irmetrics.reports.session_report import SessionReport
 
 BEGINNING = "## Retrieval quality: "
 
