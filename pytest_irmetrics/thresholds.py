@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Literal, NamedTuple
 
-from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.numbers import finite, read_number
 from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.metrics import Metric, parse_metric

@@ -1,16 +1,19 @@
-"""Read regular files up to a size, packed with gzip or not; show their paths relative to a folder, with `/` on every system.
+"""Read regular files up to a size, packed with gzip or not; show their paths relative to a folder, with `/` on every system; read JSON.
 
 What is no regular file is refused: a pipe would be waited for, a device read until memory ends.
 """
 
 from __future__ import annotations
 
+import json
+import math
 import os
 import re
 import stat
 from pathlib import Path
+from typing import Any
 
-from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.escape import break_ci_commands
 
 MAX_RUN_BYTES = 1_000_000_000
@@ -111,3 +114,33 @@ def parameter_id(path: Path, fixed: Path) -> str:
     below = relative_path(whole, fixed)
     # pytest prints it as it is, but for what it escapes itself: whatever is not printable ASCII.
     return break_ci_commands(below.replace("../", "").replace("/", "-"))
+
+
+# JSON
+
+
+def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    found = dict(pairs)
+    if len(found) != len(pairs):
+        keys = [key for key, _ in pairs]
+        raise ValueError(f"the key {next(key for key in keys if keys.count(key) > 1)!r} is there twice")
+    return found
+
+
+def _number(written: str) -> float:
+    value = float(written)
+    if not math.isfinite(value):
+        raise ValueError(f"{written[:30]} is not a finite number")
+    return value
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_number, parse_float=_number)
+
+
+def read_json_strictly(text: str) -> Any:
+    """Read one JSON value, more strictly than the standard library, which takes the last of two equal keys, NaN and 1e999.
+
+    Raises ValueError for a key twice, a number that is not finite, what is not JSON, and an integer of more digits than
+    Python converts, and RecursionError for lists and objects nested too deeply.
+    """
+    return _DECODER.decode(text)

@@ -14,7 +14,7 @@ from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
 
-from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.cli.shared import FAILED, print_escaped
 
 __all__ = ["main"]

@@ -21,7 +21,7 @@ import sys
 from collections.abc import Sequence
 
 from pytest_irmetrics.analysis.history import history_of
-from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.git import Repository
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.cli import shared

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pytest_irmetrics.analysis.labelling import Unjudged, is_judged_by_text
-from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
 from pytest_irmetrics.base.wording import cut, listed, plural, printable, quote
 from pytest_irmetrics.cli import shared

@@ -14,8 +14,8 @@ from difflib import get_close_matches
 from pathlib import Path
 from typing import Any, NamedTuple, TextIO
 
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.atomic_write import write_whole
-from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
 from pytest_irmetrics.base.files import MAX_RUN_BYTES, relative_path
 from pytest_irmetrics.base.screen import Screen

@@ -10,7 +10,7 @@ from itertools import chain, islice, repeat
 from types import MappingProxyType
 from typing import cast
 
-from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric, Scorer, mean_of_scored, parse_metric

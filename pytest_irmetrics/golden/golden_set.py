@@ -11,13 +11,13 @@ from pathlib import Path
 from typing import Any
 
 from pytest_irmetrics.base.escape import id_printed_as
-from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.numbers import MAX_GRADE, as_whole_number, finite
 from pytest_irmetrics.base.wording import cut, plural, quote
 from pytest_irmetrics.golden.formats import read_golden_set
 from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.source import GoldenSetError, Problem, Source, Wrong, format_place
 from pytest_irmetrics.metrics import Grade
+from pytest_irmetrics.run.answer import as_id
 from pytest_irmetrics.thresholds import Threshold
 
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
-from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import CONFLICT, MAX_RUN_BYTES, FileError, read_bytes, without_gz
 
 MAX_PROBLEMS = 1000  # a hostile file could have millions

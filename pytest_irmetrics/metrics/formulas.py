@@ -18,7 +18,7 @@ from math import fsum, inf, isfinite, log2
 from operator import mul
 from typing import Literal
 
-from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.numbers import as_whole_number, read_number
 
 Kind = Literal["ranking", "no_answer", "latency", "custom"]

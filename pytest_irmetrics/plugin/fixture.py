@@ -13,7 +13,7 @@ import pytest
 
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.notes import not_in_index
-from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation

@@ -12,7 +12,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from pytest_irmetrics import thresholds
-from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import parameter_id, relative_path
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.metrics import MetricError

@@ -17,7 +17,7 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.files import nearest_repository, relative_path
 from pytest_irmetrics.plugin.baselines import unread_baselines

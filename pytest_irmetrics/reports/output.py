@@ -11,8 +11,8 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any
 
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.atomic_write import write_output
-from pytest_irmetrics.base.errors import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.files import path_below
 from pytest_irmetrics.reports import formats

@@ -24,14 +24,14 @@ from itertools import islice
 from operator import countOf
 from typing import Any, TypeVar
 
-from pytest_irmetrics.base.errors import IRMetricsError
-from pytest_irmetrics.base.ids import as_id, first_repeat, ranked
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import plural, printable, quote
 from pytest_irmetrics.retrieval.responses import (
     RefusedError,
     find_results,
     value_of,
 )
+from pytest_irmetrics.run.answer import as_id, first_repeat, ranked
 
 T = TypeVar("T")
 

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
 from typing import Any, NamedTuple
 
-from pytest_irmetrics.base.ids import as_id
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import Passage, normalize_text
@@ -24,6 +23,7 @@ from pytest_irmetrics.retrieval.answers import (
 )
 from pytest_irmetrics.retrieval.responses import RefusedError
 from pytest_irmetrics.run import Answer
+from pytest_irmetrics.run.answer import as_id
 
 _CHUNK = " (chunk "
 _TEXT_NAMES = ("text", "page_content", "content", "get_content")

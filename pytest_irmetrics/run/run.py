@@ -12,11 +12,20 @@ from pathlib import Path
 from typing import Any, cast
 
 from pytest_irmetrics.base.files import FileError, packed_as_named, read_bytes, without_gz
-from pytest_irmetrics.base.ids import as_id, ranked
 from pytest_irmetrics.base.wording import plural, printable, quote
 from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.run import run_json
-from pytest_irmetrics.run.answer import Answer, Answers, Header, RunError, StoredLimits, decode, ranking_fault
+from pytest_irmetrics.run.answer import (
+    Answer,
+    Answers,
+    Header,
+    RunError,
+    StoredLimits,
+    as_id,
+    decode,
+    ranked,
+    ranking_fault,
+)
 
 _UNKNOWN = Header()
 

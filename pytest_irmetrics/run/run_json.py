@@ -12,8 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from pytest_irmetrics.base import strict_json
-from pytest_irmetrics.base.files import CONFLICT
+from pytest_irmetrics.base.files import CONFLICT, read_json_strictly
 from pytest_irmetrics.base.numbers import MAX_GRADE, MAX_WEIGHT, MIN_WEIGHT, as_whole_number
 from pytest_irmetrics.base.wording import cut, listed, printable, quote
 from pytest_irmetrics.run.answer import (
@@ -191,7 +190,7 @@ def loads(text: str, shown: str, test: str | None = None) -> tuple[dict[str, Ans
     """
     text = text.removeprefix("\ufeff")
     try:
-        document = strict_json.loads(text)
+        document = read_json_strictly(text)
     except (ValueError, RecursionError) as error:
         line, fault, cure = _why_unreadable(text, error, shown)
         raise RunError(f"{shown}:{line}: {fault}. {cure}") from None

@@ -6,9 +6,8 @@ import math
 from collections.abc import Iterator, Sequence
 
 from pytest_irmetrics.base.files import CONFLICT
-from pytest_irmetrics.base.ids import ranked
 from pytest_irmetrics.base.wording import plural, quote
-from pytest_irmetrics.run.answer import Answer, Answers, RunError, decode, take_one_side
+from pytest_irmetrics.run.answer import Answer, Answers, RunError, decode, ranked, take_one_side
 
 _WRITE = "Write `query Q0 document rank score tag`, ids without white space."
 

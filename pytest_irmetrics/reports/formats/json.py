@@ -12,8 +12,8 @@ from collections.abc import Iterable
 from dataclasses import is_dataclass
 from typing import Any
 
-from pytest_irmetrics.base import strict_json
-from pytest_irmetrics.base.errors import IRMetricsError
+from pytest_irmetrics.base import IRMetricsError
+from pytest_irmetrics.base.files import read_json_strictly
 from pytest_irmetrics.reports.item_report import ItemReport, as_json, read_dataclass
 from pytest_irmetrics.reports.session_report import RunInfo, SessionReport
 from pytest_irmetrics.run import Run, RunError
@@ -73,7 +73,7 @@ def _encode(value: object) -> str:
 def loads(text: str) -> SessionReport:
     """Read what `render` wrote. Raises ReportError for anything else."""
     try:
-        document = strict_json.loads(text)
+        document = read_json_strictly(text)
     except (ValueError, RecursionError):
         raise ReportError("is not JSON, or was cut short. Write the report anew.") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
