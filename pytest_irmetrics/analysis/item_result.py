@@ -8,7 +8,6 @@ from math import inf
 
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
-from pytest_irmetrics.comparison.slices import joint_intervals
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.verdict import Verdict, rates_rankings, usual_metric
 from pytest_irmetrics.golden import Query
@@ -175,9 +174,12 @@ class ItemResult:
     def slices(self) -> list[ScoreRow]:
         """Return the table by tag: the leading metric over the queries of each, compared with the baseline."""
         metric = self.leading_metric
-        if self.comparison is None or metric is None or self.evaluation.errors:
+        tags = self.evaluation.tags
+        if self.comparison is None or metric is None or self.evaluation.errors or not tags:
             return []
-        rows = (self._row(metric, tag) for tag in self.evaluation.tags)
+        from pytest_irmetrics.comparison.slices import joint_intervals  # noqa: PLC0415 - many golden sets have no tags
+
+        rows = (self._row(metric, tag) for tag in tags)
         intervals = joint_intervals(self.comparison, metric)
         return [
             replace(row, interval=intervals.get(row.tag or ""))

@@ -13,8 +13,8 @@ from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance, share_falling_beyond
 from pytest_irmetrics.comparison.slices import main_slice
 from pytest_irmetrics.gates.verdict import Verdict
+from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.metrics import Metric, mean
-from pytest_irmetrics.retrieval.passages import documents_of
 from pytest_irmetrics.thresholds import BASELINE_WORDS, Gates
 
 _MANY_MORE = 0.05

@@ -12,8 +12,8 @@ from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Grade, Metric, Scorer
 from pytest_irmetrics.retrieval import Retrieved
-from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.run import Run
+from pytest_irmetrics.run.answer import document_of
 
 _LONGEST_PASSAGE = 4000
 """Characters of a document's text that may be written as a passage; a whole document is too much for a golden set."""

@@ -11,13 +11,12 @@ from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import Comparison
-from pytest_irmetrics.comparison.slices import slices_that_fell
 from pytest_irmetrics.gates.decide import would_pass
 from pytest_irmetrics.gates.regression import noise_text
 from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.reports.item_report import Note, mean_name
 from pytest_irmetrics.retrieval.answers import describe
-from pytest_irmetrics.retrieval.passages import documents_of
 from pytest_irmetrics.run import Run
 
 About = Callable[[ItemResult], Iterator[str]]
@@ -210,8 +209,8 @@ def _queries_left_out(comparison: Comparison, result: ItemResult) -> Iterator[st
 
 def _fewer_results(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Say that a run passes in which clearly fewer results come back than before."""
-    if not result.failed and result.evaluation.only is None:
-        from pytest_irmetrics.analysis.signs import fewer_results  # noqa: PLC0415 - needed after a comparison alone
+    if not result.failed and result.evaluation.only is None and _any_answer_changed(comparison):
+        from pytest_irmetrics.analysis.signs import fewer_results  # noqa: PLC0415 - needed where an answer changed alone
 
         yield from filter(None, [fewer_results(comparison)])
 
@@ -231,8 +230,11 @@ def _hidden_slices(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     They are judged together: a change that harms nothing has a sentence on any slice in at most 5 of 100 runs.
     """
     metric = result.leading_metric
-    if metric is None or any(verdict.failed and verdict.on_fall_of_mean for verdict in result.verdicts):
+    failed = any(verdict.failed and verdict.on_fall_of_mean for verdict in result.verdicts)
+    if metric is None or failed or not comparison.now.tags:
         return
+    from pytest_irmetrics.comparison.slices import slices_that_fell  # noqa: PLC0415 - many golden sets have no tags
+
     gated = {gate.tag for gate in result.gates.with_word("max_drop") if gate.metric == metric}
     slices = [fall for fall in slices_that_fell(comparison, metric) if fall.tag not in gated]
     for fall in [fall for fall in slices if -fall.change.delta >= _MIN_DROP][:_MAX_NAMED]:
@@ -259,12 +261,15 @@ def _run_noise(comparison: Comparison, result: ItemResult, *, small: bool) -> It
 
 def _relevant_counts(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Count what became of the relevant documents where nothing fails and an answer is another than before."""
-    now, before = comparison.now, comparison.baseline
-    changed = any(now.rankings(one.id) != before.rankings(one.id) for one in now.counted)
-    if changed and not result.failed:
+    if not result.failed and _any_answer_changed(comparison):
         from pytest_irmetrics.analysis.kind_of_change import relevant_counts  # noqa: PLC0415 - with -v alone
 
         yield relevant_counts(comparison)
+
+
+def _any_answer_changed(comparison: Comparison) -> bool:
+    now, before = comparison.now, comparison.baseline
+    return any(now.rankings(one.id) != before.rankings(one.id) for one in now.counted)
 
 
 _NOTES: Sequence[tuple[str, About]] = (

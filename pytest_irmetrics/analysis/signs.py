@@ -18,8 +18,8 @@ from urllib.parse import unquote
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.golden import Query
+from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.metrics import mean
-from pytest_irmetrics.retrieval.passages import documents_of
 
 Look = Callable[["Answers"], str | None]
 

@@ -21,7 +21,7 @@ from pytest_irmetrics.golden.query import normalize_text
 from pytest_irmetrics.golden.source import Source
 from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.reports.blocks import Text
-from pytest_irmetrics.retrieval.passages import document_of
+from pytest_irmetrics.run.answer import document_of
 
 _MOST_GRADED, _MOST_TEXT = 5, 600
 """Judged documents of a query, and characters of a document's text, that are shown."""

@@ -48,8 +48,8 @@ from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.edit_yaml import FileEdit, append_judgments
 from pytest_irmetrics.golden.format_tables import guard_formula
 from pytest_irmetrics.reports.blocks import Column, Table, Text
-from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.run import Run
+from pytest_irmetrics.run.answer import document_of
 
 ARGUMENTS = (
     shared.TEST,

@@ -21,8 +21,8 @@ from pytest_irmetrics.comparison.stored_runs import (
 )
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.golden.query import judges_other_passages
 from pytest_irmetrics.metrics import Grade, Metric
-from pytest_irmetrics.retrieval.passages import judges_other_passages
 
 if TYPE_CHECKING:
     from pytest_irmetrics.comparison.run_noise import RunNoise

@@ -8,7 +8,6 @@ from dataclasses import dataclass, field
 from functools import cached_property
 
 from pytest_irmetrics.base.numbers import TOLERANCE
-from pytest_irmetrics.comparison import significance
 from pytest_irmetrics.metrics import Metric, mean
 
 MIN_CHANGED = 5
@@ -128,7 +127,9 @@ class MetricChange:
         """
         if self._denominators_differ or not self.n:
             return None
-        return significance.sign_flip_p(self.weighted_differences.values())
+        from pytest_irmetrics.comparison.significance import sign_flip_p  # noqa: PLC0415 - only where queries changed
+
+        return sign_flip_p(self.weighted_differences.values())
 
     @cached_property
     def interval(self) -> tuple[float, float] | None:
@@ -138,7 +139,9 @@ class MetricChange:
         """
         if self._denominators_differ:
             return None
-        ends = significance.interval([*self.weighted_differences.values()])
+        from pytest_irmetrics.comparison.significance import interval  # noqa: PLC0415 - only where queries changed
+
+        ends = interval([*self.weighted_differences.values()])
         widest = self.metric.upper - self.metric.lower
         return None if ends is None else (max(ends[0], -widest), min(ends[1], widest))
 
@@ -156,5 +159,7 @@ class MetricChange:
         """
         if self._denominators_differ:
             return None
-        drop = significance.detectable_drop([*self.weighted_differences.values()])
+        from pytest_irmetrics.comparison.significance import detectable_drop  # noqa: PLC0415 - only where queries changed
+
+        drop = detectable_drop([*self.weighted_differences.values()])
         return drop if drop is None or drop <= self.metric.upper - self.metric.lower else None

@@ -9,10 +9,9 @@ from typing import Literal, NamedTuple
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.golden.query import Passage
+from pytest_irmetrics.golden.query import Passage, judges_other_passages
 from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
 from pytest_irmetrics.retrieval import Retrieved
-from pytest_irmetrics.retrieval.passages import judges_other_passages
 from pytest_irmetrics.run import Answer, Run
 from pytest_irmetrics.run.answer import Answers
 

@@ -13,8 +13,8 @@ from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation, Ev
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Metric, parse_metric
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve
-from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.run import Run
+from pytest_irmetrics.run.answer import document_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor  # which most runs do not load

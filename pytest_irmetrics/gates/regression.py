@@ -12,8 +12,6 @@ from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_t
 from pytest_irmetrics.base.wording import joined, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MetricChange
-from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance, holm, smallest_p
-from pytest_irmetrics.comparison.slices import main_slice
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates.verdict import STATES, Against, Case, State, Verdict, at_least, keeps, subject
 from pytest_irmetrics.thresholds import WORDS, Gate
@@ -276,6 +274,8 @@ class _Drop(_Moved):
     @cached_property
     def p_value(self) -> tuple[float | None, int]:
         """The p-value, adjusted for all gates of the test that are judged by one in the same way (Holm), and their number."""
+        from pytest_irmetrics.comparison.significance import holm  # noqa: PLC0415 - only for a fall beyond its limit
+
         family: dict[Gate, float] = {}
         for gate in self.case.gates:
             alike = gate.word == "max_drop" and gate.limit.auto == self.gate.limit.auto
@@ -357,6 +357,8 @@ class _Drop(_Moved):
 
     def _chance(self) -> str:
         """Say, in parentheses, how likely a fall is that may be chance, and how far one must be that is not."""
+        from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance  # noqa: PLC0415 - as above
+
         enough = drop_for_chance([*self.change.weighted_differences.values()], self.margin)
         limit = f"{enough:g} would fail one harmless change in {HARMLESS_IN}" if enough else ""
         facts = [*filter(None, ["".join(self._p_text(" ")), limit])]
@@ -375,6 +377,9 @@ class _Drop(_Moved):
         change = self.change
         if change.p_value is None or change.interval is None:
             return
+        from pytest_irmetrics.comparison.significance import smallest_p  # noqa: PLC0415 - as above
+        from pytest_irmetrics.comparison.slices import main_slice  # noqa: PLC0415 - as above
+
         least = smallest_p(change.changed)
         if least > _LEVEL:
             if change.changed == 1:

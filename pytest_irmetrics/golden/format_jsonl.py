@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.nodes import read_json
+from pytest_irmetrics.golden.json_nodes import read_json
 from pytest_irmetrics.golden.queries import QueryReader
 from pytest_irmetrics.golden.query import query_as_dict
 from pytest_irmetrics.golden.source import Source

@@ -12,10 +12,9 @@ from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import JSON_NUMBER, as_whole_number
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.nodes import Node
 from pytest_irmetrics.golden.queries import QueryReader, pairs_of, read_keys, read_level, read_text
 from pytest_irmetrics.golden.query import limits_as_dict, query_as_dict
-from pytest_irmetrics.golden.source import Source, Wrong
+from pytest_irmetrics.golden.source import Node, Source, Wrong
 from pytest_irmetrics.golden.yaml_nodes import NodeReader, place
 from pytest_irmetrics.thresholds import Threshold
 

@@ -21,9 +21,8 @@ from pytest_irmetrics.base.numbers import (
 )
 from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.nodes import Node
 from pytest_irmetrics.golden.query import Passage, Query
-from pytest_irmetrics.golden.source import Source, Wrong, format_place
+from pytest_irmetrics.golden.source import Node, Source, Wrong, format_place
 from pytest_irmetrics.metrics import Grade, Metric, MetricError, parse_metric
 from pytest_irmetrics.thresholds import WORDS, Limit, Threshold, ThresholdError, read_limit
 

@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.metrics import Grade
+from pytest_irmetrics.run.answer import Answer, document_of
 from pytest_irmetrics.thresholds import Limit, Threshold
 
 _INVISIBLE = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u2060\ufeff"))
@@ -96,6 +97,39 @@ class Query:
             doc_id = source.get(judged, judged)
             documents[doc_id] = max(grade, documents.get(doc_id, grade))
         return documents
+
+
+# Judged passages
+
+
+class JudgedPassages(NamedTuple):
+    """The passages that a query judges, and its documents; can be pickled, to be sent with the call."""
+
+    passages: tuple[Passage, ...]
+    documents: frozenset[str]
+    """The documents that it judges, as a whole or by passage, or forbids."""
+
+
+def judges_other_passages(query: Query, answer: Answer) -> bool:
+    """Say whether a query judges other passages than when an answer to it was stored, which was not searched for these.
+
+    Another grade of the same passage is no edit of passages.
+    """
+    stored, judgments = answer.judgments, query.judgments
+    if stored is None or stored == judgments:
+        return False
+    edited = stored.keys() ^ judgments.keys()
+    if not edited.isdisjoint({*answer.passages, *(passage.key for passage in query.passages)}):
+        return True
+    # A document that was judged by passage and is judged as a whole now.
+    whole = edited & judgments.keys()
+    return any(key.startswith(f"{doc}: ") for doc in whole for key in edited & stored.keys())
+
+
+def documents_of(query: Query, ranking: Iterable[str]) -> Iterator[str]:
+    """Yield the document of each entry of a query's ranking: that of a judged passage or of a chunk, or the entry itself."""
+    passages = {passage.key: passage.doc for passage in query.passages}
+    return (passages.get(entry) or document_of(entry) for entry in ranking)
 
 
 # As plain data

@@ -8,9 +8,9 @@ from typing import NamedTuple
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.nodes import Node, read_json
+from pytest_irmetrics.golden.json_nodes import read_json
 from pytest_irmetrics.golden.queries import QueryReader
-from pytest_irmetrics.golden.source import Source, Wrong
+from pytest_irmetrics.golden.source import Node, Source, Wrong
 
 
 class Row(NamedTuple):

@@ -1,13 +1,16 @@
-"""Source: the file that a golden set is read from, with its text and everything that is wrong with it."""
+"""Source: the file that a golden set is read from, with its text and everything that is wrong with it; Node: a part of it."""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import CONFLICT, MAX_RUN_BYTES, FileError, read_bytes, without_gz
+from pytest_irmetrics.base.wording import quote
 
 MAX_PROBLEMS = 1000  # a hostile file could have millions
 
@@ -153,3 +156,46 @@ def place_of(text: str, offset: int) -> tuple[int, int]:
 def format_place(file: str, line: int | None, column: int | None) -> str:
     """Return a place as editors and CI logs read it, ``file:line:column``, without the parts that are None."""
     return ":".join([file, *(str(number) for number in (line, column) if number is not None)])
+
+
+# What every format is read as
+
+MAX_DEPTH = 30
+"""Levels of lists and mappings within each other; a file with more is refused."""
+
+SURROGATE = re.compile("[\ud800-\udfff]")
+"""Half of a character, which an escape may stand for and no file can hold."""
+NO_CHARACTER = (
+    "This escape stands for no character (half of a pair, or beyond Unicode). Write the character itself."
+)
+
+
+@dataclass(slots=True)
+class Node:
+    """A text, a list of nodes, or a mapping as a list of pairs of nodes."""
+
+    place: Place
+    value: Any
+    """The text as it was written, the items of a list, or the pairs of a mapping."""
+    kind: str = "text"
+    """``text``, ``list`` or ``mapping``."""
+    plain: bool = False
+    """Whether a text is written without quotes: in JSON a number, true, false or null."""
+
+    @property
+    def is_null(self) -> bool:
+        """Whether it is a plain `null` or `~`; in quotes these are text, and nothing at all is empty text."""
+        return self.plain and self.value in ("null", "~")
+
+    def __str__(self) -> str:
+        """Show the value of a text, or the kind of another node, for a message."""
+        if self.kind != "text":
+            return f"a {self.kind}"
+        if self.plain:
+            return quote(self.value) if self.value else "empty"
+        return f"the text {quote(self.value)}"
+
+
+def too_deep(place: Place) -> Wrong:
+    """Return the problem of lists and mappings that are more than MAX_DEPTH deep."""
+    return Wrong(place, f"Lists and mappings are more than {MAX_DEPTH} deep here. Write them less deep.")

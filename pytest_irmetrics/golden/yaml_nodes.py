@@ -22,8 +22,17 @@ from yaml.events import (
 )
 
 from pytest_irmetrics.base.wording import cut, quote
-from pytest_irmetrics.golden.nodes import MAX_DEPTH, NO_CHARACTER, SURROGATE, Node, too_deep
-from pytest_irmetrics.golden.source import Place, Source, Wrong, place_of
+from pytest_irmetrics.golden.source import (
+    MAX_DEPTH,
+    NO_CHARACTER,
+    SURROGATE,
+    Node,
+    Place,
+    Source,
+    Wrong,
+    place_of,
+    too_deep,
+)
 
 PARSER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """libyaml's parser, which is many times as fast; the one in Python where PyYAML was built without it."""

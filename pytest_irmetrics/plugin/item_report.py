@@ -20,8 +20,8 @@ from pytest_irmetrics.gates.limits import limit_edits, own_gates, read_limits, s
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note
 from pytest_irmetrics.retrieval.answers import describe
-from pytest_irmetrics.retrieval.passages import document_of
 from pytest_irmetrics.run import Answer, Header, Run
+from pytest_irmetrics.run.answer import document_of
 from pytest_irmetrics.thresholds import Gates
 
 _LONGEST_TITLE = 120

@@ -1,7 +1,6 @@
-"""Read a retriever's answer as document ids: take its items, best first, and read the id of each.
+"""Read the items of a retriever's answer as document ids, best first.
 
-Taking the items may run the retriever's own code (a generator, a cursor), and takes at most k. No framework is
-imported: an answer's type is recognised by its attributes and methods.
+No framework is imported: an item's type is recognised by its attributes and methods.
 """
 
 from __future__ import annotations
@@ -10,32 +9,25 @@ import math
 import reprlib
 from collections.abc import (
     Callable,
-    ItemsView,
     Iterable,
     Iterator,
-    KeysView,
     Mapping,
     MutableSequence,
     Sequence,
 )
 from collections.abc import Set as AbstractSet
+from contextlib import suppress
 from decimal import Decimal
-from itertools import islice
 from operator import countOf
 from typing import Any, TypeVar
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import plural, printable, quote
-from pytest_irmetrics.retrieval.responses import (
-    RefusedError,
-    find_results,
-    value_of,
-)
-from pytest_irmetrics.run.answer import as_id, first_repeat, ranked
+from pytest_irmetrics.run.answer import as_id, first_repeat
 
 T = TypeVar("T")
 
-_ACCEPTED = (
+ACCEPTED = (
     "Accepted, best first: ids (text, integers, UUIDs), (id, score) pairs, items with a key or attribute `id` or `_id`, "
     "a mapping of id to score, a data frame with a column `id`, a framework's documents or a search engine's response"
 )
@@ -49,12 +41,28 @@ class AnswerError(IRMetricsError, ValueError):
     """An answer that cannot be read as ids; its text says what came back and what is accepted."""
 
 
+class RefusedError(Exception):
+    """Why an answer or an item is not read; made an AnswerError where it is known what came back."""
+
+
 # The user's values in messages
 
 
 def type_name(value: object) -> str:
     """Return the name of a value's type, on one line."""
     return printable(type(value).__name__)
+
+
+def value_of(holder: Any, name: str) -> Any:
+    """Return a key or an attribute by its name; None where there is neither, or where it raises, as the user's may."""
+    with suppress(Exception):
+        if isinstance(holder, Mapping):
+            return holder.get(name)
+        keys = getattr(type(holder), "keys", None)  # of a row of sqlite3, whose `in` looks at its values
+        if callable(keys) and hasattr(type(holder), "__getitem__") and name in keys(holder):
+            return holder[name]
+        return getattr(holder, name, None)
+    return None
 
 
 def describe(value: object) -> str:
@@ -73,64 +81,6 @@ _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxfrozenset = _SHORT.
 _SHORT.maxlevel = 3
 
 
-# The items of an answer
-
-_NEVER_RESULTS: tuple[tuple[type | tuple[type, ...], str], ...] = (
-    (type(None), "Return an empty list where nothing was found."),
-    (str, "Its letters are no ids: return a list of ids, also of a single one."),
-    ((bytes, bytearray, memoryview), "Decode it, and return a list of ids."),
-    (AbstractSet, "A set has no order."),
-    (BaseException, "Raise it: an exception that is returned is no result."),
-)
-"""Types that are no results, and what to return instead; the views of a mapping, which are sets, have its order."""
-_HELD_BACK = {
-    ("fetchall",): (("__iter__",), "Its rows have not been fetched: return its .fetchall()."),
-    ("collect",): ((), "It is lazy: return its .collect()."),
-    ("to_pylist",): ((), "Its items are Arrow's own: return its .to_pylist()."),
-    ("execute", "to_dict"): (
-        (),
-        "It is a search that has not run: return its .execute(), which also says if results are missing.",
-    ),
-    ("keys", "__getitem__"): (("__next__", "dtype"), "It is a single row: return the list of rows."),
-    ("__aiter__",): (("__iter__",), "It is asynchronous: return a list, [doc async for doc in found]."),
-}
-"""Names that a type has where it holds its results back → names that it then lacks, and what to return instead."""
-
-
-def draw_items(answer: Any, k: int) -> list[Any]:
-    """Return the first k items of an answer. Raises AnswerError, and whatever an iterator of the user's raises."""
-    if type(answer) is list:
-        return answer[:k]
-    try:
-        return list(islice(_results(answer), k))
-    except RefusedError as refused:
-        raise AnswerError(f"came back: {describe(answer)}. {refused} {_ACCEPTED}.") from None
-
-
-def _results(answer: Any) -> Any:
-    """Return the results of an answer, best first. Raises RefusedError."""
-    kind = type(answer)
-    for never, cure in _NEVER_RESULTS:
-        if isinstance(answer, never) and not isinstance(answer, (ItemsView, KeysView)):
-            raise RefusedError(cure)
-    found = find_results(answer)
-    if found is not None:
-        return found
-    if isinstance(answer, (list, tuple)):
-        return answer
-    if isinstance(answer, Mapping):
-        return _ids_by_score(answer)
-    if _is_frame(answer):
-        return _frame_ids(answer)
-    for names, (lacking, cure) in _HELD_BACK.items():
-        if all(hasattr(kind, name) for name in names) and not any(hasattr(kind, name) for name in lacking):
-            raise RefusedError(cure)
-    try:
-        return iter(answer)
-    except TypeError:
-        raise RefusedError("It cannot be gone through.") from None
-
-
 def split_batch(answer: Any, size: int, read: Callable[[int, Any], T]) -> list[T]:
     """Return one result for each of `size` queries of a batched retriever's answer.
 
@@ -147,42 +97,6 @@ def split_batch(answer: Any, size: int, read: Callable[[int, Any], T]) -> list[T
         return results
     found = f"more than {plural(size, 'result')}" if len(results) > size else plural(len(results), "result")
     raise AnswerError(f"{found} came back for {plural(size, 'query', 'queries')}. {expected}.")
-
-
-def _is_frame(answer: Any) -> bool:
-    """Say whether an answer is a data frame (pandas, Polars)."""
-    return (hasattr(answer, "iloc") or hasattr(answer, "iter_rows")) and not callable(
-        getattr(answer, "columns", len)
-    )
-
-
-def _frame_ids(frame: Any) -> Any:
-    """Return the ids of a data frame: its column `id` or `_id`."""
-    for name in ("id", "_id"):
-        if name in frame.columns:
-            return frame[name]
-    names = ", ".join(quote(str(name), 20) for name in islice(frame.columns, 5))
-    raise RefusedError(
-        f"A frame needs a column `id` or `_id`, and this one has: {names}. Return the column that holds the ids."
-    )
-
-
-def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
-    """Return the ids of a mapping of id to score, highest score first."""
-    scores: list[tuple[str, float]] = []
-    for key, value in answer.items():
-        doc, score = as_id(key), _score_of(value)
-        if doc is None or score is None:
-            inside = (
-                " Return the list of results that is in it." if isinstance(value, (list, Mapping)) else ""
-            )
-            raise RefusedError(
-                f"It is not a mapping of id to score: {describe(key)} leads to {describe(value)}.{inside}"
-            )
-        if math.isnan(score):
-            raise RefusedError(f"The score of {describe(key)} is NaN.")
-        scores.append((doc, score))
-    return ranked(scores)
 
 
 # The id of an item
@@ -229,9 +143,9 @@ def read_item(item: Any) -> tuple[str, float | None]:
         raise RefusedError("No id can be read from it. A fixture ir_doc_id can say where it is.")
     if len(row) == 1:
         return _id_in(row[0]), None
-    score = _score_of(row[1])
+    score = score_of(row[1])
     if score is None:
-        swapped = as_id(row[0]) is None and _score_of(row[0]) is not None
+        swapped = as_id(row[0]) is None and score_of(row[0]) is not None
         raise RefusedError(
             "That looks like (score, id): put the id first."
             if swapped
@@ -258,7 +172,7 @@ def read_ids(
                 raise RefusedError("Its id is empty.")  # noqa: TRY301 - one place says what came back
             before = before if score is None else _descending(score, before)
         except RefusedError as refused:
-            raise AnswerError(f"result {rank} is {describe(item)}. {refused} {_ACCEPTED}.") from None
+            raise AnswerError(f"result {rank} is {describe(item)}. {refused} {ACCEPTED}.") from None
         ids.append(doc)
     return tuple(ids)
 
@@ -350,7 +264,7 @@ def _first(values: Iterable[Any]) -> Any:
     return next((value for value in values if value is not None), None)
 
 
-def _score_of(value: Any) -> float | None:
+def score_of(value: Any) -> float | None:
     """Return a number as a float; None for what is no number."""
     if isinstance(value, (bool, str, bytes, bytearray)):
         return None

@@ -13,15 +13,14 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.golden import Query
+from pytest_irmetrics.golden.query import JudgedPassages
 from pytest_irmetrics.retrieval.answers import (
     AnswerError,
     describe,
-    draw_items,
     keep_titles,
     read_ranking,
     split_batch,
 )
-from pytest_irmetrics.retrieval.passages import JudgedPassages
 from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
@@ -177,13 +176,22 @@ def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptio
 
     def read(place: int, result: Any) -> tuple[str, ...] | str:
         try:
-            return _read_ids(draw_items(result, options.depth), call.passages[place], options)
+            return _read_ids(_items_of(result, options.depth), call.passages[place], options)
         except Exception as error:  # noqa: BLE001 - a result, its items and ir_doc_id are the user's, and may raise anything
             return _explain(error)
 
     count = len(call.query_ids)
     outcomes = split_batch(answer, count, read) if call.is_batch else [read(0, answer)]
     return Reply(call, tuple(outcomes), (perf_counter() - started) * 1000 / count)
+
+
+def _items_of(result: Any, k: int) -> list[Any]:
+    """Return the first k items of a query's result. Raises AnswerError, and whatever an iterator of the user's raises."""
+    if type(result) is list:
+        return result[:k]
+    from pytest_irmetrics.retrieval.responses import draw_items  # noqa: PLC0415 - most retrievers return a list
+
+    return draw_items(result, k)
 
 
 def _read_ids(

@@ -7,40 +7,26 @@ a ranking twice, however chunks overlap, and no score leaves its range.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Iterable, Iterator, Sequence
-from typing import Any, NamedTuple
+from collections.abc import Callable, Collection, Sequence
+from typing import Any
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden import Query
-from pytest_irmetrics.golden.query import Passage, normalize_text
+from pytest_irmetrics.golden.query import JudgedPassages, Passage, normalize_text
 from pytest_irmetrics.retrieval.answers import (
     AnswerError,
+    RefusedError,
     describe,
     fields_of,
     keep_titles,
     read_ids,
     read_item,
 )
-from pytest_irmetrics.retrieval.responses import RefusedError
-from pytest_irmetrics.run import Answer
-from pytest_irmetrics.run.answer import as_id
+from pytest_irmetrics.run.answer import CHUNK, as_id
 
-_CHUNK = " (chunk "
 _TEXT_NAMES = ("text", "page_content", "content", "get_content")
 """Keys and attributes that hold the text of a chunk; the last is a method of LlamaIndex."""
 _SOURCE_NAMES = ("doc_id", "document_id", "ref_doc_id", "source_id", "source")
 """Keys and attributes that hold the id of the document that a chunk is of."""
-
-
-class JudgedPassages(NamedTuple):
-    """The passages that a query judges, and its documents; can be pickled, to be sent with the call."""
-
-    passages: tuple[Passage, ...]
-    documents: frozenset[str]
-    """The documents that it judges, as a whole or by passage, or forbids."""
-
-
-# Reading an answer's items as chunks
 
 
 def read_passage_ranking(
@@ -90,11 +76,11 @@ def read_passage_ranking(
 
 def _chunk_entry(document: str, own_id: str | None, taken: Collection[str], judged: Collection[str]) -> str:
     """Return the entry of a chunk that stands for no passage: by its own id, else by a number."""
-    entry = f"{document}{_CHUNK}{own_id})" if own_id else document
+    entry = f"{document}{CHUNK}{own_id})" if own_id else document
     number = 0
     while entry in taken or entry in judged:
         number += 1
-        entry = f"{document}{_CHUNK}{number})"
+        entry = f"{document}{CHUNK}{number})"
     return entry
 
 
@@ -132,33 +118,3 @@ def _text(rank: int, item: Any, document: str, *, required: bool) -> str | None:
             "text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or `content`."
         )
     return normalize_text(text)
-
-
-# Entries of rankings
-
-
-def judges_other_passages(query: Query, answer: Answer) -> bool:
-    """Say whether a query judges other passages than when an answer to it was stored, which was not searched for these.
-
-    Another grade of the same passage is no edit of passages.
-    """
-    stored, judgments = answer.judgments, query.judgments
-    if stored is None or stored == judgments:
-        return False
-    edited = stored.keys() ^ judgments.keys()
-    if not edited.isdisjoint({*answer.passages, *(passage.key for passage in query.passages)}):
-        return True
-    # A document that was judged by passage and is judged as a whole now.
-    whole = edited & judgments.keys()
-    return any(key.startswith(f"{doc}: ") for doc in whole for key in edited & stored.keys())
-
-
-def document_of(entry: str) -> str:
-    """Return the document of a ranking's entry that is no passage: of a chunk, the document that it was cut from."""
-    return entry.rpartition(_CHUNK)[0] or entry
-
-
-def documents_of(query: Query, ranking: Iterable[str]) -> Iterator[str]:
-    """Yield the document of each entry of a query's ranking: that of a judged passage or of a chunk, or the entry itself."""
-    passages = {passage.key: passage.doc for passage in query.passages}
-    return (passages.get(entry) or document_of(entry) for entry in ranking)

@@ -1,31 +1,122 @@
-"""Find the list of results in a search engine's response, and see where it is only a part of the results.
+"""Take the items of a retriever's answer, best first; of an engine's response, see where it is only a part of the results.
 
-No client is imported: a response is known by where its results are, and by what stands beside them.
+Taking the items may run the retriever's own code (a generator, a cursor), and takes at most k. No client or framework is
+imported: an answer is known by its attributes and methods, a response by where its results are, and by what stands beside
+them.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from contextlib import suppress
+import math
+from collections.abc import ItemsView, KeysView, Mapping, Sequence
+from collections.abc import Set as AbstractSet
+from itertools import islice
 from typing import Any, NamedTuple
 
-from pytest_irmetrics.base.wording import printable
+from pytest_irmetrics.base.wording import printable, quote
+from pytest_irmetrics.retrieval.answers import (
+    ACCEPTED,
+    AnswerError,
+    RefusedError,
+    describe,
+    score_of,
+    value_of,
+)
+from pytest_irmetrics.run.answer import as_id, ranked
+
+# Answers of every kind
+
+_NEVER_RESULTS: tuple[tuple[type | tuple[type, ...], str], ...] = (
+    (type(None), "Return an empty list where nothing was found."),
+    (str, "Its letters are no ids: return a list of ids, also of a single one."),
+    ((bytes, bytearray, memoryview), "Decode it, and return a list of ids."),
+    (AbstractSet, "A set has no order."),
+    (BaseException, "Raise it: an exception that is returned is no result."),
+)
+"""Types that are no results, and what to return instead; the views of a mapping, which are sets, have its order."""
+_HELD_BACK = {
+    ("fetchall",): (("__iter__",), "Its rows have not been fetched: return its .fetchall()."),
+    ("collect",): ((), "It is lazy: return its .collect()."),
+    ("to_pylist",): ((), "Its items are Arrow's own: return its .to_pylist()."),
+    ("execute", "to_dict"): (
+        (),
+        "It is a search that has not run: return its .execute(), which also says if results are missing.",
+    ),
+    ("keys", "__getitem__"): (("__next__", "dtype"), "It is a single row: return the list of rows."),
+    ("__aiter__",): (("__iter__",), "It is asynchronous: return a list, [doc async for doc in found]."),
+}
+"""Names that a type has where it holds its results back → names that it then lacks, and what to return instead."""
 
 
-class RefusedError(Exception):
-    """Why an answer or an item is not read; made an AnswerError where it is known what came back."""
+def draw_items(answer: Any, k: int) -> list[Any]:
+    """Return the first k items of an answer. Raises AnswerError, and whatever an iterator of the user's raises."""
+    try:
+        return list(islice(_results(answer), k))
+    except RefusedError as refused:
+        raise AnswerError(f"came back: {describe(answer)}. {refused} {ACCEPTED}.") from None
 
 
-def value_of(holder: Any, name: str) -> Any:
-    """Return a key or an attribute by its name; None where there is neither, or where it raises, as the user's may."""
-    with suppress(Exception):
-        if isinstance(holder, Mapping):
-            return holder.get(name)
-        keys = getattr(type(holder), "keys", None)  # of a row of sqlite3, whose `in` looks at its values
-        if callable(keys) and hasattr(type(holder), "__getitem__") and name in keys(holder):
-            return holder[name]
-        return getattr(holder, name, None)
-    return None
+def _results(answer: Any) -> Any:
+    """Return the results of an answer, best first. Raises RefusedError."""
+    kind = type(answer)
+    for never, cure in _NEVER_RESULTS:
+        if isinstance(answer, never) and not isinstance(answer, (ItemsView, KeysView)):
+            raise RefusedError(cure)
+    found = _find_results(answer)
+    if found is not None:
+        return found
+    if isinstance(answer, (list, tuple)):
+        return answer
+    if isinstance(answer, Mapping):
+        return _ids_by_score(answer)
+    if _is_frame(answer):
+        return _frame_ids(answer)
+    for names, (lacking, cure) in _HELD_BACK.items():
+        if all(hasattr(kind, name) for name in names) and not any(hasattr(kind, name) for name in lacking):
+            raise RefusedError(cure)
+    try:
+        return iter(answer)
+    except TypeError:
+        raise RefusedError("It cannot be gone through.") from None
+
+
+def _is_frame(answer: Any) -> bool:
+    """Say whether an answer is a data frame (pandas, Polars)."""
+    return (hasattr(answer, "iloc") or hasattr(answer, "iter_rows")) and not callable(
+        getattr(answer, "columns", len)
+    )
+
+
+def _frame_ids(frame: Any) -> Any:
+    """Return the ids of a data frame: its column `id` or `_id`."""
+    for name in ("id", "_id"):
+        if name in frame.columns:
+            return frame[name]
+    names = ", ".join(quote(str(name), 20) for name in islice(frame.columns, 5))
+    raise RefusedError(
+        f"A frame needs a column `id` or `_id`, and this one has: {names}. Return the column that holds the ids."
+    )
+
+
+def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
+    """Return the ids of a mapping of id to score, highest score first."""
+    scores: list[tuple[str, float]] = []
+    for key, value in answer.items():
+        doc, score = as_id(key), score_of(value)
+        if doc is None or score is None:
+            inside = (
+                " Return the list of results that is in it." if isinstance(value, (list, Mapping)) else ""
+            )
+            raise RefusedError(
+                f"It is not a mapping of id to score: {describe(key)} leads to {describe(value)}.{inside}"
+            )
+        if math.isnan(score):
+            raise RefusedError(f"The score of {describe(key)} is NaN.")
+        scores.append((doc, score))
+    return ranked(scores)
+
+
+# Responses of search engines
 
 
 class Engine(NamedTuple):
@@ -87,7 +178,7 @@ _SIGNS_OF_A_PART = {
 """A path of a response that is not empty where results are missing (a coverage: below 100) → what to do."""
 
 
-def find_results(answer: Any) -> Sequence[Any] | None:
+def _find_results(answer: Any) -> Sequence[Any] | None:
     """Return the results, best first, in an engine's response; None for any other answer. Raises RefusedError for a part of them."""
     if type(answer) in {list, tuple}:
         return None

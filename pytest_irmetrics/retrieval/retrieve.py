@@ -8,6 +8,7 @@ from typing import Any
 
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.golden import Query
+from pytest_irmetrics.golden.query import judges_other_passages
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.retrieval.calls import (
     PendingAnswer,
@@ -17,7 +18,6 @@ from pytest_irmetrics.retrieval.calls import (
     await_answer,
     call_retriever,
 )
-from pytest_irmetrics.retrieval.passages import judges_other_passages
 from pytest_irmetrics.retrieval.session import Retrieved, Session
 from pytest_irmetrics.run import Answer, Header, Run
 

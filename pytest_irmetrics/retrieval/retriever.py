@@ -15,10 +15,9 @@ from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.retrieval.answers import describe, type_name
+from pytest_irmetrics.golden.query import JudgedPassages
+from pytest_irmetrics.retrieval.answers import describe, type_name, value_of
 from pytest_irmetrics.retrieval.calls import Call, RetrievalError
-from pytest_irmetrics.retrieval.passages import JudgedPassages
-from pytest_irmetrics.retrieval.responses import value_of
 
 _HOW_CALLED = (
     "It is called with the query's text, the depth if it takes one, and the query's params as keyword arguments: "

@@ -74,6 +74,9 @@ class Header(NamedTuple):
 
 # Ids of queries and documents
 
+CHUNK = " (chunk "
+"""What parts a document's id from a chunk's own, in the entry of a chunk that stands for no judged passage."""
+
 
 def as_id(value: object) -> str | None:
     """Return an id as text: of text, an integer, a UUID or a NumPy integer; None for all else."""
@@ -104,6 +107,11 @@ def first_repeat(ids: Sequence[str]) -> tuple[str, int, int] | None:
 def ranked(scores: Iterable[tuple[str, float]]) -> tuple[str, ...]:
     """Order ids as trec_eval does: by score, highest first; ties by id, descending."""
     return tuple([doc for _, doc in sorted([(score, doc) for doc, score in scores], reverse=True)])
+
+
+def document_of(entry: str) -> str:
+    """Return the document of a ranking's entry that is no passage: of a chunk, the document that it was cut from."""
+    return entry.rpartition(CHUNK)[0] or entry
 
 
 def ranking_fault(ids: Sequence[str]) -> str:
