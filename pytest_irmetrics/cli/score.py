@@ -36,11 +36,12 @@ from pytest_irmetrics.gates.verdict import Against, Case, resolve_with_default
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.blocks import Level
-from pytest_irmetrics.reports.document import failure, query_block
+from pytest_irmetrics.reports.document import failure
 from pytest_irmetrics.reports.formats import json
 from pytest_irmetrics.reports.item_report import Note
+from pytest_irmetrics.reports.query_details import query_block
 from pytest_irmetrics.reports.session_report import SessionReport
-from pytest_irmetrics.reports.summary import summary_lines
+from pytest_irmetrics.reports.terminal import summary_lines
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import AUTO, COMPARING_WORDS, Gates, resolve

@@ -25,7 +25,7 @@ from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.formats import SUFFIXES
 from pytest_irmetrics.metrics import Metric, MetricError
 from pytest_irmetrics.reports.blocks import Block, Level
-from pytest_irmetrics.reports.text import lines
+from pytest_irmetrics.reports.terminal import lines
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.baseline import folders_with_baselines, list_baselines
 

@@ -193,7 +193,7 @@ class IRMetrics:
             self._problem = ""
         if result.failed:
             from pytest_irmetrics.reports.document import failure  # noqa: PLC0415 - a test that passes has no use for it
-            from pytest_irmetrics.reports.text import lines  # noqa: PLC0415 - as above
+            from pytest_irmetrics.reports.terminal import lines  # noqa: PLC0415 - as above
 
             screen = item.settings.screen
             shown = lines(failure(report), screen, item.verbosity, spaced=True)

@@ -24,7 +24,7 @@ from pytest_irmetrics.plugin.baselines import unread_baselines
 from pytest_irmetrics.plugin.config import REPORT_ATTRIBUTE, run_config, runs_tests
 from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.session_report import RunInfo
-from pytest_irmetrics.reports.summary import summary_lines
+from pytest_irmetrics.reports.terminal import summary_lines
 from pytest_irmetrics.run.baseline import baseline_path, write_baseline
 
 if TYPE_CHECKING:

@@ -11,9 +11,8 @@ from pathlib import Path
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.files import nearest_repository, relative_path
 from pytest_irmetrics.base.wording import cut, listed, plural
-from pytest_irmetrics.reports.document import query_block
 from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
-from pytest_irmetrics.reports.query_details import look_command
+from pytest_irmetrics.reports.query_details import look_command, query_block
 from pytest_irmetrics.reports.session_report import SessionReport
 
 Place = dict[str, str]

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from enum import IntEnum
 from typing import Any, TypeAlias, TypeVar
 
+from pytest_irmetrics.base.wording import cut
 from pytest_irmetrics.reports.item_report import ScoreRow
-from pytest_irmetrics.reports.query_details import RankedDocument
+
+_LONGEST_TITLE = 50
+"""Characters of a title within a sentence."""
 
 T = TypeVar("T")
 Column: TypeAlias = tuple[str, str, Callable[[T], str]]
@@ -72,6 +75,39 @@ class Table(Block):
         return cls(
             [head for head, *_ in kept], [*zip(*(cells for *_, cells in kept), strict=True)], sides, **more
         )
+
+
+@dataclass(frozen=True, slots=True)
+class RankedDocument:
+    """A document of a ranking, its judgment, and its rank in the ranking that this one is compared with."""
+
+    doc_id: str
+    title: str
+    """Empty where none is known."""
+    judgment: str
+    """`forbidden`, `grade 3` or `unjudged`."""
+    kind: str
+    """`forbidden`, `relevant` (graded above 0), `other` (judged not relevant) or `unjudged`."""
+    was: int | None = None
+    """Its rank in the other ranking."""
+    move: str = ""
+    """`was 5`, `new`, `now 4` or `gone`; empty where its rank is the same, or nothing is compared."""
+    fell: bool = False
+    """Whether its rank is worse now."""
+
+    @property
+    def was_text(self) -> str:
+        """Its rank in the other ranking as it is printed: `5`, `new`, or `-`."""
+        return "new" if self.move == "new" else str(self.was or "-")
+
+    @property
+    def stands_out(self) -> bool:
+        """Whether it is relevant or forbidden."""
+        return self.kind in ("relevant", "forbidden")
+
+    def __str__(self) -> str:
+        """Return its id, with its title where it has one: `faq-12 "Refunds of annual plans"`."""
+        return f'{self.doc_id} "{cut(self.title, _LONGEST_TITLE)}"' if self.title else self.doc_id
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from pytest_irmetrics.base.numbers import (
     signed_text,
 )
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.reports.blocks import Block, Column, Commands, Level, Query, Table, Text
+from pytest_irmetrics.reports.blocks import Block, Column, Commands, Level, Table, Text
 from pytest_irmetrics.reports.item_report import (
     OWN_BASELINE,
     Degradation,
@@ -22,14 +22,6 @@ from pytest_irmetrics.reports.item_report import (
     ScoreRow,
     explaining_gates,
     mean_name,
-)
-from pytest_irmetrics.reports.query_details import (
-    faults,
-    look_command,
-    missing_by_grade,
-    moved_texts,
-    score_texts,
-    side_by_side,
 )
 from pytest_irmetrics.reports.session_report import SessionReport, counted_as, gated_rows, mean_text
 
@@ -56,6 +48,8 @@ def failure(item: ItemReport) -> Iterator[Block]:
     yield from _selftest(item)
     yield from (Text(f"note: {note.text}", "warn", level=Level[note.level.upper()]) for note in item.notes)
     if item.verdicts("failed"):
+        from pytest_irmetrics.reports.query_details import look_command  # noqa: PLC0415 - a test that passes has no use for it
+
         commands = (
             ("To look closer", look_command(item)),
             ("To judge both", item.judge),
@@ -261,6 +255,10 @@ def _errors(item: ItemReport) -> Iterator[Block]:
 
 def _queries(item: ItemReport) -> Iterator[Block]:
     """Yield the queries that explain the failure, the worst first; then the others that changed, or were asked for."""
+    if not item.queries:
+        return
+    from pytest_irmetrics.reports.query_details import query_block  # noqa: PLC0415 - a test that passes reports few queries
+
     answered = [query for query in item.queries if query.error is None]
     explaining = [query for query in answered if query.explains is not None]
     first = Level.QUIET if item.only_queries else Level.NORMAL
@@ -286,33 +284,6 @@ def _worst_first(item: ItemReport) -> str:
     count = len(gate.queries) + gate.more
     mean = mean_name(gate.metric, gate.tag)
     return f"{plural(count, 'query', 'queries')} worse by {mean}{', the worst first' if count > 1 else ''}:"
-
-
-def query_block(
-    query: QueryReport, item: ItemReport, level: Level = Level.NORMAL, *, in_full: bool = False
-) -> Query:
-    """Return one query with its scores, in full or where it explains nothing all of them, and the documents that moved."""
-    explains = query.scores if in_full or query.explains is None else query.explains
-    facts = score_texts(query, explains)
-    facts += [] if query.took is None else [f"took {query.took:,.1f} ms"]
-    # Of what was only slow the ranking explains nothing.
-    slow = query.took is not None and bool(explains) and query.scores.keys().isdisjoint(explains)
-    shown = query.error is None and not slow
-    return Query(
-        query.where,
-        query.query_id,
-        query.asks or "",
-        query.status,
-        facts,
-        [*faults(query, item.titles)] if query.error is None else [query.error],
-        # Of those that only -v shows, what moved: what moved it is the same in most.
-        moved_texts(query, item.titles)[: 1 if level is Level.VERBOSE else None] if shown else (),
-        side_by_side(query, item.titles) if shown else (),
-        missing_by_grade(query, item.titles) if shown else (),
-        compared=query.before is not None,
-        in_full=in_full,
-        level=level,
-    )
 
 
 def _selftest(item: ItemReport) -> Iterator[Block]:

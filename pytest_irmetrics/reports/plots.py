@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
+from pytest_irmetrics.reports.blocks import RankedDocument
 from pytest_irmetrics.reports.item_report import ScoreRow
-from pytest_irmetrics.reports.query_details import RankedDocument
 
 WIDTH = 240.0
 """Of a plot in a table's cell."""

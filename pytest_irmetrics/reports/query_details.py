@@ -1,19 +1,16 @@
-"""What reports say of single queries: how their rankings differ, which documents moved."""
+"""What reports say of single queries: how their rankings differ, which documents moved; a query as a block."""
 
 from __future__ import annotations
 
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
 from itertools import zip_longest
 
 from pytest_irmetrics.base.numbers import change_text, score_text
-from pytest_irmetrics.base.wording import cut, plural
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.comparison import moves
+from pytest_irmetrics.reports.blocks import Level, Query, RankedDocument
 from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
-
-_LONGEST_TITLE = 50
-"""Characters of a title within a sentence."""
 
 
 def query_option(query_id: str) -> str:
@@ -37,39 +34,6 @@ def score_texts(query: QueryReport, metrics: Iterable[str]) -> list[str]:
         for name in metrics
         if (now := query.scores.get(name)) is not None
     ]
-
-
-@dataclass(frozen=True, slots=True)
-class RankedDocument:
-    """A document of a ranking, its judgment, and its rank in the ranking that this one is compared with."""
-
-    doc_id: str
-    title: str
-    """Empty where none is known."""
-    judgment: str
-    """`forbidden`, `grade 3` or `unjudged`."""
-    kind: str
-    """`forbidden`, `relevant` (graded above 0), `other` (judged not relevant) or `unjudged`."""
-    was: int | None = None
-    """Its rank in the other ranking."""
-    move: str = ""
-    """`was 5`, `new`, `now 4` or `gone`; empty where its rank is the same, or nothing is compared."""
-    fell: bool = False
-    """Whether its rank is worse now."""
-
-    @property
-    def was_text(self) -> str:
-        """Its rank in the other ranking as it is printed: `5`, `new`, or `-`."""
-        return "new" if self.move == "new" else str(self.was or "-")
-
-    @property
-    def stands_out(self) -> bool:
-        """Whether it is relevant or forbidden."""
-        return self.kind in ("relevant", "forbidden")
-
-    def __str__(self) -> str:
-        """Return its id, with its title where it has one: `faq-12 "Refunds of annual plans"`."""
-        return f'{self.doc_id} "{cut(self.title, _LONGEST_TITLE)}"' if self.title else self.doc_id
 
 
 def _document(
@@ -168,3 +132,30 @@ def faults(query: QueryReport, titles: Mapping[str, str]) -> Iterator[str]:
             yield f"{document} is forbidden and stands at rank {rank}."
     if query.status == "no_answer" and query.now:
         yield f"Marked no_answer, and {plural(len(query.now), 'document')} came back."
+
+
+def query_block(
+    query: QueryReport, item: ItemReport, level: Level = Level.NORMAL, *, in_full: bool = False
+) -> Query:
+    """Return one query with its scores, in full or where it explains nothing all of them, and the documents that moved."""
+    explains = query.scores if in_full or query.explains is None else query.explains
+    facts = score_texts(query, explains)
+    facts += [] if query.took is None else [f"took {query.took:,.1f} ms"]
+    # Of what was only slow the ranking explains nothing.
+    slow = query.took is not None and bool(explains) and query.scores.keys().isdisjoint(explains)
+    shown = query.error is None and not slow
+    return Query(
+        query.where,
+        query.query_id,
+        query.asks or "",
+        query.status,
+        facts,
+        [*faults(query, item.titles)] if query.error is None else [query.error],
+        # Of those that only -v shows, what moved: what moved it is the same in most.
+        moved_texts(query, item.titles)[: 1 if level is Level.VERBOSE else None] if shown else (),
+        side_by_side(query, item.titles) if shown else (),
+        missing_by_grade(query, item.titles) if shown else (),
+        compared=query.before is not None,
+        in_full=in_full,
+        level=level,
+    )

@@ -14,7 +14,7 @@ from pytest_irmetrics.reports import document, plots
 from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Text
 from pytest_irmetrics.reports.html_page import Trusted, content_policy, read_resource, templates
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, QueryReport
-from pytest_irmetrics.reports.query_details import query_option
+from pytest_irmetrics.reports.query_details import query_block, query_option
 from pytest_irmetrics.reports.session_report import (
     RunInfo,
     SessionReport,
@@ -191,7 +191,7 @@ def _listed(items: Sequence[ItemReport]) -> list[ListedQuery]:
             queries.append(ListedQuery(item, place, query, _label(query, item, compared=compared)))
     queries.sort(key=lambda one: one.need)
     for place, one in enumerate(queries[:_IN_FULL]):
-        one.in_full = document.query_block(one.report, one.item, in_full=True)
+        one.in_full = query_block(one.report, one.item, in_full=True)
         one.opened = place < _OPEN and (one.explains or one.label == "error")
     rows = queries[: _IN_FULL + _ROWS]
     names = names_by_nodeid(items)
