@@ -181,7 +181,6 @@ def test_a_run_that_gates_nothing_loads_nothing(tmp_path):
         "pytest_irmetrics",
         "pytest_irmetrics.plugin",
         "pytest_irmetrics.plugin.config",
-        "pytest_irmetrics.plugin.hookspecs",
     }
 
 

@@ -1,4 +1,4 @@
-"""The pytest plugin: its hooks, and the fixtures that a test may use or override.
+"""The pytest plugin: its hooks, the fixtures that a test may use or override, and the hooks that others may implement.
 
 pytest imports this module in every run, also in those that have nothing to do with retrieval, so it imports
 nothing but pytest and the tables of options and settings; all else is imported when a test uses the fixture.
@@ -26,10 +26,11 @@ from pytest_irmetrics.plugin.config import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Generator, Iterator, Sequence
+    from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from importlib.machinery import ModuleSpec
     from typing import NoReturn
 
+    from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.plugin.fixture import IRMetrics
     from pytest_irmetrics.plugin.recorder import Recorder
 
@@ -68,9 +69,7 @@ def pytest_addoption(parser: pytest.Parser) -> None:
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
-    from pytest_irmetrics.plugin import hookspecs  # noqa: PLC0415 - nothing else needs it
-
-    pluginmanager.add_hookspecs(hookspecs)
+    pluginmanager.add_hookspecs(_HookSpecs)
 
 
 def pytest_configure(config: pytest.Config) -> None:
@@ -243,3 +242,30 @@ def irmetrics(
     request.node.stash[_irmetrics_key] = fixture
     yield fixture
     del request.node.stash[_irmetrics_key]  # a rerun makes its own
+
+
+class _HookSpecs:
+    """The hooks that a conftest.py or another plugin may implement."""
+
+    @pytest.hookspec
+    def pytest_irmetrics_metrics(self, config: pytest.Config) -> Mapping[str, Callable[..., float]]:
+        """Return metrics of your own: a mapping from name to ``f(query, ranking, k, **parameters) -> float``.
+
+        ``query`` has ``id``, ``text``, ``judgments``, ``tags`` and ``params``; ``ranking`` holds the returned ids, best
+        first, cut to ``k`` (None: no cut-off); ``parameters`` are those in the metric's name, ``mine(alpha=2)@10``.
+        The value is any finite number, higher is better. A name that is already taken is an error.
+
+        :param config: The pytest config object.
+        """
+        raise NotImplementedError
+
+    @pytest.hookspec
+    def pytest_irmetrics_evaluated(self, item: pytest.Item, evaluation: Evaluation) -> None:
+        """Look at an evaluation that the ``irmetrics`` fixture made, before the test passes or fails by it.
+
+        Not called where a query could not be retrieved. The gates are decided by then: what an implementation changes is
+        in no report and in no baseline, and what it returns is ignored.
+
+        :param item: The test item.
+        :param evaluation: Its golden set, run and scores.
+        """

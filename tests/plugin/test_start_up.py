@@ -89,4 +89,4 @@ def test_a_green_run_leaves_what_it_does_not_need_unloaded(tmp_path):
     from_pytest = {"asyncio", "concurrent.futures"} if sys.version_info >= (3, 14) else set()  # by way of pdb
     assert not loaded & ({"asyncio", "concurrent.futures", "jinja2"} - from_pytest)
     ours = [name for name in loaded if name.startswith("pytest_irmetrics")]
-    assert len(ours) <= 76, ours
+    assert len(ours) <= 60, ours
