@@ -42,8 +42,8 @@ GOALS = {
     "ir_measures": (7, 25, 60, 4, 30),
     "ranx": (12, 20, 90, 5, 15),
 }
-# The same for the public path, evaluate(golden, Run(rankings)), and pytrec_eval. Not all are met: of the time, about half
-# goes into copying the rankings and proving that each holds distinct ids, all of them text.
+# The same for the public path, evaluate(golden, Run(rankings)), and pytrec_eval. Of the time, about half goes into copying
+# the rankings and proving that each holds distinct ids, all of them text.
 PUBLIC_GOALS = (2, 2, 3, 2.5, 1.2)
 IMPORT_GOAL_MS = 5.0
 MEMORY_GOAL_MB = 5.0

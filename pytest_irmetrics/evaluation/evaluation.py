@@ -6,7 +6,7 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, islice, repeat
+from itertools import chain, islice
 from types import MappingProxyType
 from typing import cast
 
@@ -85,6 +85,10 @@ class Evaluation:
     def __getitem__(self, metric: str | Metric) -> float:
         return self.mean(metric)
 
+    @cached_property
+    def _by_name(self) -> Mapping[str, Metric]:
+        return {metric.name: metric for metric in self.metrics}
+
     def metric(self, metric: str | Metric) -> Metric:
         """Return the metric of this evaluation that a name, or an alias of it, stands for; a Metric, of any evaluation, itself.
 
@@ -92,7 +96,7 @@ class Evaluation:
         """
         if isinstance(metric, Metric):
             return metric
-        metric = parse_metric(metric, custom=self.custom)
+        metric = self._by_name.get(metric) or parse_metric(metric, custom=self.custom)
         if metric not in self.metrics:
             have = ", ".join(metric.name for metric in self.metrics)
             raise EvaluationError(
@@ -112,6 +116,11 @@ class Evaluation:
     def counted(self) -> tuple[Query, ...]:
         """The queries that count in a mean, in the golden set's order: all but the ``xfail`` ones."""
         return tuple([query for query in self._asked if query.xfail is None])
+
+    @cached_property
+    def _weigh_the_same(self) -> bool:
+        """Whether all queries that count have one weight, as nearly always: their weighted mean is then the plain one."""
+        return len({query.weight for query in self.counted}) == 1
 
     @property
     def known_bad(self) -> list[Query]:
@@ -228,11 +237,10 @@ class Evaluation:
         wanted = [one for one in dict.fromkeys((*self.metrics, metric)) if one.kind == "ranking"]
         metrics = [one for one in wanted if one not in self._columns]
         answers = self._rankings([query.id for query in queries])
-        asked = [*map(len, answers)]
-        judged = chain.from_iterable(map(repeat, [query.judgments for query in queries], asked))
+        judged = [query.judgments for query, each in zip(queries, answers, strict=True) for _ in each]
         scorer = Scorer(metrics, relevance_level=self.golden.relevance_level)
         columns: Sequence[Column] = scorer.columns(judged, chain.from_iterable(answers))
-        if {*asked} - {1}:
+        if {*map(len, answers)} - {1}:
             parts = map(iter, columns)
             columns = [[mean_of_scored([*islice(part, len(each))]) for each in answers] for part in parts]
         return zip(metrics, columns, strict=True)
@@ -294,7 +302,7 @@ class Evaluation:
         metric = self.metric(metric)
         if metric.kind == "latency":
             return self._percentile(metric, tag)
-        weights = [query.weight for query in self.queries(metric, tag)]
+        weights = None if self._weigh_the_same else [query.weight for query in self.queries(metric, tag)]
         found = mean_of_scored(self.column(metric, tag), weights)
         if found is not None:
             return found

@@ -43,8 +43,12 @@ class Scorer:
         """Score one ranking: a value for each metric, in their order."""
         ranks = compress(count(1), map(judgments.__contains__, ranking))
         found = [(rank, judgments[ranking[rank - 1]]) for rank in ranks]
-        profile = Profile(judgments.values())
-        hits = {level: Hits(found, len(ranking), profile, level) for level in self._levels}
+        return self._score(found, len(ranking), judgments.values())
+
+    def _score(self, found: Sequence[tuple[int, Grade]], length: int, grades: Iterable[Grade]) -> Row:
+        """Score one ranking by the ranks and grades of its judged documents, its length, and all judged grades."""
+        profile = Profile(grades)
+        hits = {level: Hits(found, length, profile, level) for level in self._levels}
         return [formula(hits[level], k, parameter) for level, formula, k, parameter in self._bound]
 
     def columns(
@@ -68,7 +72,9 @@ class Scorer:
             known = tuple(key)
             row = shared.get(known)
             if row is None:
-                row = self.row(judged, ranking)
+                places = zip(known[1 + len(judged) :], judged.values(), strict=True)
+                found = sorted([(int(place) + 1, grade) for place, grade in places if place >= 0])
+                row = self._score(found, len(ranking), judged.values())
                 if len(shared) < _MAX_SHARED_ROWS:
                     shared[known] = row
             rows.append(row)

@@ -116,10 +116,11 @@ def document_of(entry: str) -> str:
 
 def ranking_fault(ids: Sequence[str]) -> str:
     """Return what is wrong with a ranking's ids; empty where nothing is."""
+    different = set(ids)
+    if len(different) == len(ids) and "" not in different:
+        return ""  # as nearly always
     repeated = first_repeat(ids)
-    if repeated is not None:
-        return f"{quote(repeated[0])} is in it twice"
-    return "an id is empty" if "" in ids else ""
+    return f"{quote(repeated[0])} is in it twice" if repeated else "an id is empty"
 
 
 def take_one_side(shown: str) -> str:

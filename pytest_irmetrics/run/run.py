@@ -9,7 +9,7 @@ from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
 from operator import countOf
 from pathlib import Path
-from typing import Any, cast
+from typing import Any
 
 from pytest_irmetrics.base.files import FileError, packed_as_named, read_bytes, without_gz
 from pytest_irmetrics.base.wording import plural, printable, quote
@@ -164,29 +164,35 @@ def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]
 
 def _checked_ranking(query_id: str, given: object) -> tuple[str, ...]:
     """Return a ranking's ids in any accepted form, or raise RunError that says what is wrong with them."""
+    ids = tuple(given if isinstance(given, (list, tuple)) else _listed(query_id, given))
+    if countOf(map(type, ids), str) != len(ids):
+        texts = [as_id(doc) for doc in ids]
+        if None in texts:
+            kind = type(ids[texts.index(None)]).__name__
+            raise _refusal(query_id, f": an id is text, not {kind}. Give a list of ids, best first.")
+        ids = tuple(texts)
+    if fault := ranking_fault(ids):
+        raise _refusal(query_id, f": {fault}. Give each document once, by its id.")
+    return ids
 
-    def refuse(fault: str) -> RunError:
-        return RunError(f"the ranking of query {quote(query_id)}{fault}")
 
+def _listed(query_id: str, given: object) -> Iterable[Any]:
+    """Return the documents, best first, of a ranking that is neither a list nor a tuple."""
     if isinstance(given, Mapping):
         try:
             scores = [(as_id(doc) or "", float(score)) for doc, score in given.items()]
         except (TypeError, ValueError, OverflowError):
             scores = [("", math.nan)]
         if any(not doc or math.isnan(score) for doc, score in scores):
-            raise refuse(
-                " is a mapping, and not of id to score. Give ids, best first, or a mapping of id to a number."
+            raise _refusal(
+                query_id,
+                " is a mapping, and not of id to score. Give ids, best first, or a mapping of id to a number.",
             )
-        given = ranked(scores)
-    elif isinstance(given, (str, bytes, AbstractSet)) or not isinstance(given, Iterable):
-        raise refuse(f" is a {type(given).__name__}. Give a list of ids, best first.")
-    ranking = tuple(cast("Iterable[Any]", given))
-    if countOf(map(type, ranking), str) != len(ranking):
-        texts = [as_id(doc) for doc in ranking]
-        if None in texts:
-            kind = type(ranking[texts.index(None)]).__name__
-            raise refuse(f": an id is text, not {kind}. Give a list of ids, best first.")
-        ranking = tuple(texts)
-    if fault := ranking_fault(ranking):
-        raise refuse(f": {fault}. Give each document once, by its id.")
-    return ranking
+        return ranked(scores)
+    if isinstance(given, (str, bytes, AbstractSet)) or not isinstance(given, Iterable):
+        raise _refusal(query_id, f" is a {type(given).__name__}. Give a list of ids, best first.")
+    return given
+
+
+def _refusal(query_id: str, fault: str) -> RunError:
+    return RunError(f"the ranking of query {quote(query_id)}{fault}")
