@@ -139,10 +139,11 @@ def items_with_orphans(
     """Yield the first item of each test function that has baselines which none of its items has, with what to do about them.
 
     A golden set or parameter is gone or renamed there, and its gate with it. `items` are all that were collected.
-    None in a run that does not gate, or collects some tests of a file alone.
+    None in a run that does not gate, or collects some items of a test alone.
     """
     settings = run_config(config)
-    if not settings.gates or settings.update or not collects_whole_files(config):
+    some = config.getoption("lf", None) or any("[" in one.partition("::")[2] for one in config.args)
+    if not settings.gates or settings.update or some:
         return
     functions: dict[Path, dict[Path, pytest.Item]] = {}
     for item in filter(requests_irmetrics, items):

@@ -144,9 +144,10 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
         result.notes += _on_limits(item, comparison, result.gates)
     if result.against is None and not item.baseline_file.exists():
         result.notes += _on_first_limits(result)
-    if result.against not in (None, OWN_BASELINE) and (item.baseline_file.exists() or update):
-        unused = f"{item.settings.shown(item.baseline_file)}, is neither read nor stored: `against` gives {result.against} in its place."
-        result.notes.append(Note("quiet", f"The baseline of this test, {unused}"))
+    own = item.settings.shown(item.baseline_file)
+    if result.against not in (None, OWN_BASELINE, own) and (item.baseline_file.exists() or update):
+        said = f"{own}, is neither read nor stored: `against` gives {result.against} in its place."
+        result.notes.append(Note("quiet", f"The baseline of this test, {said}"))
     if not result.gates and not result.verdicts and not update:
         compared = ", and no baseline was compared" if comparison is None else ""
         result.notes.append(
