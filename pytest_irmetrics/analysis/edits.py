@@ -50,7 +50,7 @@ class Edit:
     now: str | None = None
     """None where there is none."""
     weaker: bool = False
-    """Whether it is a limit that holds less than it did, or is gone."""
+    """Whether less is held than before: a limit that is looser or gone, a document that is forbidden no more."""
 
     def __str__(self) -> str:
         values = "" if self.before == self.now else f"{self.before or 'none'} → {self.now or 'none'}"

@@ -86,7 +86,7 @@ def compare_since(
     if limits is not None:
         edited = limit_edits(limits.gates, gates, now.golden.queries, run.means)
         edits += [Edit("limit", edit.text, weaker=edit.holds_less) for edit in edited]
-        edits += [Edit("limit", text, text, None, weaker=True) for text in limits.unread]
+        edits += [Edit("limit", f"{text} → off", weaker=True) for text in limits.unread]
         lost = f"judged it at {report.where}, and cannot be computed."
         unread = (Verdict("failed", f"{text} {lost}", "", origin=_ORIGIN) for text in limits.unread)
         accepted += [(verdict, _LOOSENED) for verdict in unread]

@@ -118,8 +118,15 @@ def print_line(line: str) -> None:
     print(line)  # noqa: T201 - a command prints
 
 
+def number_to_show(text: str) -> int:
+    """Read how many rows to show; 0 is all."""
+    if not (text.isascii() and text.isdigit()):
+        raise argparse.ArgumentTypeError(f"{text!r} is no count. Write a whole number; 0 shows all")
+    return int(text)
+
+
 def harmless_json(text: str) -> str:
-    """Write JSON in ASCII without what a terminal or a CI log takes for a command."""
+    """Escape, in JSON that is ASCII, what a terminal or a CI log takes for a command."""
     return text.replace("\x7f", "\\u007f").replace("##", "#\\u0023").replace("::", ":\\u003a")
 
 

@@ -163,6 +163,11 @@ def _queries_of(judgments: Any, texts: Any, level: Grade) -> Iterator[Query]:
     for query_id, documents in [*given, *((query_id, ()) for query_id in known if query_id not in judged)]:
         text = known.get(query_id)
         grades: dict[Any, Any] = {as_id(doc_id): _grade(grade) for doc_id, grade in documents}
+        if len(grades) < len(documents):
+            raise Wrong(
+                _NOWHERE,
+                f"The query {query_id!r} judges one document twice, as text and as an integer. Keep one.",
+            )
         if not (query_id and all(grades)) or None in grades.values():
             odd = {doc: grade for doc, grade in documents if not as_id(doc) or _grade(grade) is None}
             advice = f"Give ids as text or integers, and grades as numbers up to {MAX_GRADE}."

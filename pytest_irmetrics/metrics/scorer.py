@@ -22,7 +22,7 @@ Row = list[float | None]
 """The scores of one ranking, one for each metric."""
 
 
-# Of a query with up to so many judgments another one often has the scores: of 100,000 some 3,000 are different.
+# Queries with up to so many judgments often score alike: of 100,000 some 3,000 rows differ, which are computed once.
 _MAX_SHARED = 3
 _MAX_SHARED_ROWS = 10_000
 

@@ -83,7 +83,7 @@ class IRMetrics:
     def check(self, *, retriever: Any = None, golden: Any = None, against: Any = None) -> Evaluation:
         """Evaluate, gate and return the Evaluation; fail the test where a gate fails.
 
-        ``retriever`` and ``golden`` (a GoldenSet or a path) stand in for the test's own. ``against`` is a
+        ``retriever`` and ``golden`` (a GoldenSet, judgments or a path) stand in for the test's own. ``against`` is a
         retriever, a Run or a path that stands in for the stored baseline.
         """
         self._begin_check()

@@ -173,7 +173,7 @@ class GatedItem:
         return Gates(gate for gate in self.gates if not gate.by_default)
 
     def retrieval_options(self, stored: Run | None) -> RetrievalOptions:
-        """Return how the retriever is asked; `stored` is a run whose equal answers need not be made anew.
+        """Return how the retriever is asked; rankings that equal those of `stored` are kept once.
 
         Raises MarkError for a value of the fixture `ir_doc_id` or `ir_executor` that cannot be used.
         """

@@ -40,12 +40,12 @@ class GoldenParameter(NamedTuple):
 
 
 class MarkError(IRMetricsError, ValueError):
-    """Raised for a mark that means nothing; the message says what to write instead."""
+    """Raised for what a test was given and cannot be used: a mark, a fixture, a golden set, a query; says what to write instead."""
 
 
 def name_in_file(node: pytest.Item) -> str:
     """Return ``Class.test_name[ids]``, what identifies a test within its file."""
-    # Not of its id, to which pytest-xdist's loadgroup adds a group by which pytest finds no test.
+    # Not the node id: pytest-xdist's loadgroup adds a group to it, and pytest finds no test by that.
     return node.location[2]
 
 

@@ -10,7 +10,7 @@ from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.reports.item_report import ItemReport, ScoreRow, VerdictReport
 
 _NAMED = 20
-"""How many baselines that no test read are named."""
+"""How many baselines that gate nothing any more are named."""
 
 _ENDINGS = {
     1: "The command failed all the same: tests failed that measure nothing here.",
@@ -77,7 +77,7 @@ class SessionReport:
         return [*failing, *(item for item in in_order if not self.fails(item))]
 
     def verdicts(self, state: str) -> list[tuple[ItemReport, VerdictReport]]:
-        """Return the verdicts of a state, each with its item: `accepted` ones stand first in every output."""
+        """Return the verdicts of a state, each with its item."""
         return [(item, gate) for item in self.items for gate in item.gates if gate.state == state]
 
     @property

@@ -140,7 +140,7 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
         if verbosity < 0 or (failed and not printed):
             blocks = [block for block in blocks if block.level is Level.QUIET]
         if blocks or verbosity >= 0:
-            style = "red bold" if failed and not expected else "green bold"
+            style = "red bold" if session.fails(item) else "green bold"
             yield Line(_one_line(session, item, names[item.nodeid], screen), style)
         yield from (line.indented() for line in lines(blocks, inner, verbosity))
     if verbosity > 0:
@@ -184,7 +184,7 @@ def _counts(session: SessionReport, screen: Screen) -> Line:
 
 
 def _one_line(session: SessionReport, item: ItemReport, name: str, screen: Screen) -> str:
-    """Return a golden set in one line: its name, shortened where that takes, verdict, size, and as many gated scores as fit."""
+    """Return a golden set in one line: its name, shortened where it must be, verdict, size, and as many gated scores as fit."""
     name = screen.line(name)
     shown, least = f"{session.verdict(item)}{_size(item)}", min(display_width(name), _NARROWEST_NAME)
     for place, row in enumerate(gated_rows(item)):

@@ -216,13 +216,13 @@ def _explain(error: Exception, queries: int = 1) -> str:
     return several + explain(error)
 
 
-def answer_to(query: Query, rankings: tuple[tuple[str, ...], ...]) -> Answer:
-    """Return the answer to a query, with the texts of those passages that are in its rankings."""
+def answer_to(query: Query, rankings: tuple[tuple[str, ...], ...], agreeing: int | None = None) -> Answer:
+    """Return the answer to a query, with the texts of those passages that are in its rankings; `agreeing` as in `Answer`."""
     if not query.passages:
-        return Answer(rankings, query.text, query.params)
+        return Answer(rankings, query.text, query.params, agreeing=agreeing)
     found = {
         passage.key: (passage.doc, passage.normalized)
         for passage in query.passages
         if any(passage.key in ranking for ranking in rankings)
     }
-    return Answer(rankings, query.text, query.params, passages=found)
+    return Answer(rankings, query.text, query.params, passages=found, agreeing=agreeing)

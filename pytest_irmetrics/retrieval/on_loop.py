@@ -118,9 +118,9 @@ def ask_on_session_loop(session: Session) -> None:
 def close_session_loop() -> None:
     """Close the event loop of sync callers with async retrievers, if there is one; give what is left a time to end."""
     global _runner
-    runner, _runner = _runner, None
-    if runner is None or is_loop_running():
+    if _runner is None or is_loop_running():
         return
+    runner, _runner = _runner, None
 
     async def end() -> bool:
         return await _clean_up(asyncio.all_tasks() - {asyncio.current_task()})

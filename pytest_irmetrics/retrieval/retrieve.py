@@ -116,8 +116,8 @@ def _replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Re
             fault = "the stored run was not asked this query" if stored is None else problem
             errors[query.id] = f"{fault}. Store the run anew."
         else:
-            answers[query.id] = answer_to(query, tuple([ranking[:depth] for ranking in stored.rankings]))
-            answers[query.id].agreeing = stored.agreeing
+            rankings = tuple([ranking[:depth] for ranking in stored.rankings])
+            answers[query.id] = answer_to(query, rankings, stored.agreeing)
     return Retrieved(
         Run.of(answers, Header(options.depth)),
         errors,

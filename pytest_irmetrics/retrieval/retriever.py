@@ -146,11 +146,16 @@ class Retriever:
         style = self._style_for(params)
         if self.signature is not None:
             args, kwargs = style.arguments("", 1, params)
+            problem = ""
+            if style.text_name in params:
+                problem = f"{style.text_name!r} is the query's text, and one of its params too"
             try:
                 self.signature.bind(*args, **kwargs)
             except TypeError as error:
+                problem = str(error)
+            if problem:
                 name = printable(str(getattr(self.function, "__name__", type_name(self.function))))
-                return f"the retriever {name} cannot be called: {error}. {_HOW_CALLED}."
+                return f"the retriever {name} cannot be called: {problem}. {_HOW_CALLED}."
         return style
 
     def _style_for(self, params: Mapping[str, Any]) -> _CallStyle:

@@ -80,7 +80,10 @@ def folders_with_baselines(top: Path, directory: str, skipped: Collection[str] =
 
     Hidden folders, virtual environments and folders whose names match a pattern in `skipped` are left out.
     """
-    for folder, names, _ in os.walk(top):
+    for folder, names, files in os.walk(top):
+        if "pyvenv.cfg" in files:
+            names.clear()
+            continue
         if os.path.isdir(os.path.join(folder, directory)):  # noqa: PTH112, PTH118 - a name costs less than a Path
             yield Path(folder)
         names[:] = sorted(
@@ -96,7 +99,7 @@ def folders_with_baselines(top: Path, directory: str, skipped: Collection[str] =
 
 
 def baseline_digest(path: Path) -> str | None:
-    """Return what `write_baseline` takes as `read`; None for what cannot be read."""
+    """Return what `write_baseline` takes as `digest_when_read`; None where there is no file, or none that can be read."""
     from pytest_irmetrics.base.atomic_write import content_digest  # noqa: PLC0415 - only an updating run writes one
 
     try:
@@ -110,7 +113,7 @@ def write_baseline(
 ) -> bool:
     """Write a baseline, whole or not at all, and return whether that changed anything.
 
-    `digest_when_read` is the `content_digest` of the file as it was read: what another run has stored since is not written over.
+    `digest_when_read` is the `content_digest` of the file as it was read: what another run has stored since is not written over. None is not checked.
 
     Makes the folders that it takes, follows links and keeps the file's mode. Raises WriteError, and then the file is as
     it was. `shown` is how errors call it.

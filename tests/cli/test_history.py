@@ -265,7 +265,8 @@ def test_what_is_no_ground_for_a_history(folder, tmp_path_factory, monkeypatch):
     assert "There is no folder ir_baselines with baselines" in history(status=1).err
     commit(folder, ("Begin", stored()), ("Reorder", stored(hours="z h1")))
     assert "is too shallow for recall@99" in history("--metrics", "recall@99", status=1).err
-    assert "invalid int value" in history("--limit", "many", status=2).err
+    for limit in ("many", "-1"):
+        assert "is no count. Write a whole number" in history(f"--limit={limit}", status=2).err
     shallow, outside = (tmp_path_factory.mktemp(name) for name in ("shallow", "outside"))
     git(shallow, "clone", "-q", "--depth", "1", f"file://{folder}", ".")
     monkeypatch.chdir(shallow)

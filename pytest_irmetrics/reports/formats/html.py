@@ -88,7 +88,7 @@ def render(session: SessionReport) -> str:
 
 
 def _blocks(item: ItemReport, said_above: Collection[str]) -> Iterator[Block]:
-    """Yield what is said of a golden set but what stands at the top, and the queries besides the worst, which are in the list."""
+    """Yield a golden set's blocks without what the top of the page says; of its queries those alone that a failure shows."""
     for block in document.whole(item):
         if not block.is_shown_at(Level.NORMAL if isinstance(block, Query) else Level.ALL):
             continue
