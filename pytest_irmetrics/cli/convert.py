@@ -1,11 +1,10 @@
 """Turn golden sets and runs from one format into another.
 
-Write a golden set in another format: YAML (.yaml), JSONL (.jsonl), CSV or TSV
-(.csv, .tsv), TREC qrels with the texts in NAME.topics.tsv beside them (.qrels),
-or a BEIR folder; or a run, TREC (.run, .trec) to JSON (.json) and back.
-Suffixes say which; --from and --to say it where they do not. A name may end in
-.gz; - is standard input or output. Comments and keys that begin with x- are not
-carried over; what else OUT cannot hold is said on standard error.
+Write a golden set in another of its formats, or a run: TREC (.run, .trec) to
+JSON (.json) and back. TREC qrels have the texts in NAME.topics.tsv beside them.
+Suffixes say the format; --from and --to say it where they do not. A name may
+end in .gz; - is standard input or output. Comments and keys that begin with x-
+are not carried over; what else OUT cannot hold is said on standard error.
 
 examples:
   pytest-irmetrics convert msmarco.qrels golden/msmarco.yaml
@@ -38,7 +37,7 @@ from pytest_irmetrics.run import RunError, trec
 ARGUMENTS = (
     shared.TEST,
     shared.METRIC,
-    argument("source", metavar="IN", help="a golden set or a run"),
+    argument("source", metavar="IN", help=f"a run, or {shared.GOLDEN_HELP}"),
     argument("target", metavar="OUT", help="the file, or for BEIR the folder, to write"),
     argument("--from", dest="form", choices=(*FORMATS, "run"), help="the format of IN, where its suffix does not say it"),
     argument("--to", choices=(*FORMATS, "run", "json"), help="the format of OUT, where its suffix does not say it; of a run, run is TREC and json is JSON"),

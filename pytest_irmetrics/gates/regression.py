@@ -1,4 +1,4 @@
-"""Judge the words that hold a run against another, ``max_drop``, ``max_lost`` and ``min_gain``, and say what came of it."""
+"""Judge the words that hold a run against another, such as ``max_drop``, and say what came of it."""
 
 from __future__ import annotations
 

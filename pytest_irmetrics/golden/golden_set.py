@@ -66,9 +66,8 @@ class GoldenSet:
     ) -> GoldenSet:
         """Read a golden set from a file, whose suffix says how, or from a BEIR folder.
 
-        The suffixes are ``.yaml``, ``.yml``, ``.jsonl``, ``.csv``, ``.tsv`` and ``.qrels`` (TREC, with texts in
-        ``NAME.topics.tsv``), also before ``.gz``. `custom_metrics` are the names of metrics
-        of one's own that its thresholds may use. Messages name the file as `path` does, or as `shown`. Raises
+        `golden.formats` has the suffixes; each may stand before ``.gz``. `custom_metrics` are the names of metrics of one's
+        own that its thresholds may use. Messages name the file as `path` does, or as `shown`. Raises
         GoldenSetError with all problems that were found, also for a file that is missing or cannot be read.
         """
         golden: GoldenSet = read_golden_set(Path(path), shown, custom_metrics)

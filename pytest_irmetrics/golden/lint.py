@@ -14,7 +14,7 @@ from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.metrics import Metric, Scorer, mean
-from pytest_irmetrics.thresholds import Limit
+from pytest_irmetrics.thresholds import WORDS, Limit
 
 _Note = tuple[str, str]
 """A place, ``path:line``, and a sentence."""
@@ -113,7 +113,7 @@ def _always_passes(metric: Metric, word: str, limit: Limit, queries: int) -> boo
         return limit.value <= metric.lower
     if word == "max_drop":
         return limit.value >= (100 if limit.percent else metric.upper - metric.lower)
-    return word == "max_lost" and limit.value >= queries
+    return WORDS[word].range == "count" and limit.value >= queries
 
 
 def _best_possible(metric: Metric, word: str, queries: Sequence[Query], golden: GoldenSet) -> float | None:

@@ -80,8 +80,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     config.addinivalue_line(
         "markers",
-        "ir_threshold(metric, min=None, *, max=None, max_drop=None, min_each=None, max_lost=None, "
-        "significance=None, tag=None, min_gain=None): what fails the test; repeatable.",
+        f"ir_threshold(metric, min=None, *, {_words(config)}, tag=None): what fails the test; repeatable.",
     )
     run = config.stash[run_config_key] = RunConfig(config)
     if not hasattr(config, "workerinput"):
@@ -91,6 +90,15 @@ def pytest_configure(config: pytest.Config) -> None:
             run.is_asked_for
         ):  # also by a report, which is refused before the first test runs, not after the last
             controller.record()
+
+
+def _words(config: pytest.Config) -> str:
+    """Return the words of `ir_threshold` for ``--markers``, which alone shows them: reading the table takes time in every run."""
+    if not config.getoption("markers"):
+        return "..."
+    from pytest_irmetrics.thresholds import WORDS  # noqa: PLC0415 - see above
+
+    return ", ".join(f"{word}=None" for word in WORDS if word != "min")
 
 
 def pytest_unconfigure() -> None:

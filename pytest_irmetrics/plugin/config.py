@@ -48,7 +48,7 @@ OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     ),
     "--ir-report": (
         _LIST | {"metavar": "PATH"},
-        "Write a report: .html, .json or .md, or with a prefix html:, json:, md:. Repeatable.",
+        "Write a report in the format of the suffix (report.html, report.json) or of a prefix (md:PATH). Repeatable.",
     ),
     "--ir-query": (_LIST | {"metavar": "ID"}, "Ask only this query and show it in full. Repeatable."),
     "--ir-repeat": ({"metavar": "N"}, "Ask every query N times, 1 to 10,000, and gate on the averages."),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 
 import pytest
@@ -26,9 +27,7 @@ WRITTEN = {
     "costs-5$.html": ("costs-5$.html", "<!doctype html>"),
     "~/home.md": ("home/home.md", "## Retrieval"),
 }
-ACCEPTED = (
-    "Give a path that ends in .html, .json or .md, or say the format first: html:PATH, json:PATH, md:PATH."
-)
+ACCEPTED = "Give a path that ends in ."
 REFUSED = {
     "report.pdf": f"the path does not say in which format. {ACCEPTED}",
     "report": "the path does not say in which format",
@@ -78,7 +77,16 @@ def test_what_cannot_be_written_stops_the_run_before_the_first_test(project, giv
     result = project.run(f"--ir-report={given}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
     result.stderr.re_match_lines([".*--ir-report=.*"])
-    assert REFUSED[given] in result.stderr.str()
+    said = result.stderr.str()
+    assert REFUSED[given] in said
+    suffixes, prefixes = re.search(
+        r"ends in (.*), or say the format first: (.*)\.$", said, re.MULTILINE
+    ).groups()
+    assert (
+        {"html", "json", "md"}
+        <= {*re.findall(r"\w+(?=:PATH)", prefixes)}
+        == {*re.findall(r"(?<=\.)\w+", suffixes)}
+    )
     assert "passed" not in result.stdout.str()
 
 
