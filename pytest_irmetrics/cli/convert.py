@@ -28,19 +28,21 @@ from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.format_yaml import set_as_dict
-from pytest_irmetrics.golden.formats import FORMATS, KEYS, Format, format_of, read_golden_set
+from pytest_irmetrics.golden.formats import KEYS, Format, format_of, formats, module_of, read_golden_set
 from pytest_irmetrics.golden.query import query_as_dict
 from pytest_irmetrics.golden.rows import ConversionError
 from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.run import RunError, trec
+
+_FORMATS = formats()
 
 ARGUMENTS = (
     shared.TEST,
     shared.METRIC,
     argument("source", metavar="IN", help=f"a run, or {shared.GOLDEN_HELP}"),
     argument("target", metavar="OUT", help="the file, or for BEIR the folder, to write"),
-    argument("--from", dest="form", choices=(*FORMATS, "run"), help="the format of IN, where its suffix does not say it"),
-    argument("--to", choices=(*FORMATS, "run", "json"), help="the format of OUT, where its suffix does not say it; of a run, run is TREC and json is JSON"),
+    argument("--from", dest="form", choices=(*_FORMATS, "run"), help="the format of IN, where its suffix does not say it"),
+    argument("--to", choices=(*_FORMATS, "run", "json"), help="the format of OUT, where its suffix does not say it; of a run, run is TREC and json is JSON"),
     argument("--force", action="store_true", help="write over what is there"),
 )  # fmt: skip
 _RUNS = {"run": "run", "trec": "run", "res": "run", "json": "json"}
@@ -81,7 +83,7 @@ def _format_of(name: str, option: str) -> str:
     form = _RUNS.get(path.suffix.lower().removeprefix(".")) or format_of(path)
     if form is None:
         raise shared.CommandError(
-            f"{name}: The name does not say the format. Say it: {option} {', '.join(FORMATS)} or run."
+            f"{name}: The name does not say the format. Say it: {option} {', '.join(_FORMATS)} or run."
         )
     return form
 
@@ -95,7 +97,7 @@ def _convert_golden_set(
         golden = read_golden_set(source, options.source, options.metric, form)
     try:
         kept, notes = _kept(golden, to)
-        files = FORMATS[to].load().render(kept, target, to) if kept.queries else {}
+        files = module_of(to).render(kept, target, to) if kept.queries else {}
     except ConversionError as error:
         raise shared.CommandError(f"{options.source}: {error}") from None
     if not files:
@@ -114,7 +116,7 @@ def _convert_golden_set(
 
 def _kept(golden: GoldenSet, to: str) -> tuple[GoldenSet, list[str]]:
     """Return the queries of a golden set that a format can hold, as far as it can, and sentences on what it cannot."""
-    target = FORMATS[to]
+    target = _FORMATS[to]
     held = {query.id: _held(query, target, golden.relevance_level) for query in golden.queries.values()}
     keys = {key for query in golden.queries.values() for key in query_as_dict(query)}
     keys |= {"passages" for query in golden.queries.values() if query.passages}

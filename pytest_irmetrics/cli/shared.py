@@ -22,7 +22,7 @@ from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS, read_metrics, split_names
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.golden.formats import SUFFIXES
+from pytest_irmetrics.golden.formats import suffixes
 from pytest_irmetrics.metrics import Metric, MetricError
 from pytest_irmetrics.reports.blocks import Block, Level
 from pytest_irmetrics.reports.terminal import lines
@@ -34,7 +34,7 @@ OK, FAILED = 0, 1
 STANDARD = "-"
 """As a file's name on the command line: standard input where it is read, standard output where it is written."""
 
-GOLDEN_HELP = f"a golden set: {', '.join(SUFFIXES)}, or a BEIR folder; - is standard input"
+GOLDEN_HELP = f"a golden set: {suffixes()}, or a BEIR folder; - is standard input"
 
 
 USUAL_METRICS = read_metrics([*DEFAULT_METRICS, "no_answer"])

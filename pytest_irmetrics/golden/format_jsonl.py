@@ -4,11 +4,14 @@ from __future__ import annotations
 
 import json
 
+from pytest_irmetrics.golden.formats import KEYS, Format
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.json_nodes import read_json
 from pytest_irmetrics.golden.queries import QueryReader
 from pytest_irmetrics.golden.query import query_as_dict
 from pytest_irmetrics.golden.source import Source
+
+FORMATS = {"jsonl": Format((".jsonl",), frozenset(KEYS))}
 
 
 def read(source: Source) -> GoldenSet:

@@ -9,9 +9,12 @@ from pathlib import Path
 
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.wording import plural, quote
+from pytest_irmetrics.golden.formats import Format
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.rows import Row, golden_set_of, judgments_of, refuse
 from pytest_irmetrics.golden.source import Source, Wrong
+
+FORMATS = {"trec": Format((".qrels",), frozenset())}
 
 
 def topics_path(qrels: str) -> str:

@@ -11,12 +11,15 @@ from yaml.events import MappingStartEvent, ScalarEvent, SequenceStartEvent
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import JSON_NUMBER, as_whole_number
 from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.formats import KEYS, Format
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.queries import QueryReader, pairs_of, read_keys, read_level, read_text
 from pytest_irmetrics.golden.query import limits_as_dict, query_as_dict
 from pytest_irmetrics.golden.source import Node, Source, Wrong
 from pytest_irmetrics.golden.yaml_nodes import NodeReader, place
 from pytest_irmetrics.thresholds import Threshold
+
+FORMATS = {"yaml": Format((".yaml", ".yml"), frozenset((*KEYS, "set")), as_trec_eval=False)}
 
 MAX_BYTES = 100_000_000
 """Nine times the size of a YAML file of 100,000 queries."""

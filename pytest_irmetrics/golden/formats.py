@@ -1,9 +1,10 @@
-"""Formats of golden sets: for each its suffixes, the module that reads and writes it, and what it holds of a query."""
+"""Formats of golden sets: find the one that a path stands for among those that the modules `format_NAME` declare, and read it."""
 
 from __future__ import annotations
 
 import os
-from collections.abc import Collection
+import pkgutil
+from collections.abc import Collection, Iterator
 from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -14,43 +15,55 @@ from pytest_irmetrics.golden.source import Source, Wrong
 
 
 class Format(NamedTuple):
-    """A format of golden sets."""
+    """A format of golden sets, as `FORMATS` of the module that reads and writes it declares it under its name.
+
+    That module is `golden.format_NAME`, where one may have several formats. ``read(source)`` there returns a GoldenSet or raises
+    Wrong or GoldenSetError; ``render(golden, path, form)``, with the name of the format, returns the content of each file by
+    its path or raises ConversionError.
+    """
 
     suffixes: tuple[str, ...]
     """In lower case; none of a folder."""
-    module: str
-    """The module `golden.format_MODULE`, imported when it is needed: ``read(source)`` returns a GoldenSet or raises Wrong or
-    GoldenSetError; ``render(golden, path, form)``, with the name of the format, returns the content of each file by its
-    path or raises ConversionError."""
     holds: frozenset[str]
     """The keys of a query that it holds, besides its id, text and judgments; and `set`: the keys of the set."""
     as_trec_eval: bool = True
     """Whether it holds grades below 0, and queries without a relevant document, as trec_eval does."""
 
-    def load(self) -> Any:
-        """Return the module that reads and writes the format."""
-        return import_module(f"{__package__}.format_{self.module}")
-
 
 KEYS = ("forbidden", "tags", "weight", "params", "thresholds", "no_answer", "xfail", "note", "passages")
 """What a query may have besides its id, text and judgments."""
-_COLUMNS = frozenset(("tags", "weight", "params"))
 
-FORMATS = {
-    "yaml": Format((".yaml", ".yml"), "yaml", frozenset((*KEYS, "set")), as_trec_eval=False),
-    "jsonl": Format((".jsonl",), "jsonl", frozenset(KEYS)),
-    "csv": Format((".csv",), "tables", _COLUMNS),
-    "tsv": Format((".tsv",), "tables", _COLUMNS),
-    "trec": Format((".qrels",), "trec", frozenset()),
-    "beir": Format((), "tables", frozenset()),
-}
-SUFFIXES = {suffix: name for name, form in FORMATS.items() for suffix in form.suffixes}
-"""Suffix → format."""
+
+def _modules(first: str) -> Iterator[Any]:
+    """Yield the modules of formats, `format_FIRST` before the others; each is imported when it is reached, as a run needs few."""
+    found = [one.name for one in pkgutil.iter_modules([str(Path(__file__).parent)])]
+    modules = [name for name in found if name.startswith("format_")]
+    for name in sorted(modules, key=lambda name: (name != f"format_{first}", name)):
+        yield import_module(f"{__package__}.{name}")
+
+
+def formats() -> dict[str, Format]:
+    """Return all formats by their names, YAML first."""
+    return {name: form for module in _modules("yaml") for name, form in module.FORMATS.items()}
+
+
+def suffixes() -> str:
+    """Return the suffixes of all formats, for messages."""
+    return ", ".join(suffix for form in formats().values() for suffix in form.suffixes)
+
+
+def module_of(form: str) -> Any:
+    """Return the module that reads and writes a format."""
+    return next(module for module in _modules(form) if form in module.FORMATS)
 
 
 def format_of(path: Path) -> str | None:
     """Return the format of a BEIR folder, or that a suffix stands for, also before ``.gz``; None where there is none."""
-    return "beir" if is_golden_folder(path) else SUFFIXES.get(without_gz(path).suffix.lower())
+    if is_golden_folder(path):
+        return "beir"
+    suffix = without_gz(path).suffix.lower()
+    declared = (named for module in _modules(suffix[1:]) for named in module.FORMATS.items())
+    return next((name for name, form in declared if suffix in form.suffixes), None)
 
 
 def is_golden_folder(path: Path) -> bool:
@@ -72,12 +85,11 @@ def read_golden_set(
 
 
 def _read(source: Source, form: str | None) -> Any:
-    formats = ", ".join(SUFFIXES)
     if form != "beir" and os.path.isdir(source.path):  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
-        raise Wrong((1, 1), f"This is a folder. Name the golden sets in it, files with {formats}.")
+        raise Wrong((1, 1), f"This is a folder. Name the golden sets in it, files with {suffixes()}.")
     if form is None:
         suffix = quote(source.path.suffix) if source.path.suffix else "no suffix"
         raise Wrong(
-            (1, 1), f"A golden set is a file with {formats}, and this has {suffix}. Rename or convert it."
+            (1, 1), f"A golden set is a file with {suffixes()}, and this has {suffix}. Rename or convert it."
         )
-    return FORMATS[form].load().read(source)
+    return module_of(form).read(source)
