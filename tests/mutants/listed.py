@@ -1,6 +1,6 @@
 """Try the faults of faults.jsonl that still stand in the code: python -m tests.mutants.listed [--room ROOM] [--jobs N] TEST …
 
-Each was drawn from the code of the first release and noticed by its tests. One is put into a copy of the files at a time, and
+Each was drawn at random, and the tests noticed it. One is put into a copy of the files at a time, and
 pytest runs the tests given (default: all but those of engines, pages and browsers) until one fails. Ends with 1 where a fault survives.
 """
 

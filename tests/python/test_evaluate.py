@@ -82,8 +82,15 @@ def test_metrics_are_named_survive_copies_and_cannot_be_changed():
     with pytest.raises(AttributeError):
         del metric.family
     assert repr(metric) == "<Metric ndcg(gain=exp)@10>"
+    (both,) = evaluate(GOLDEN, search, ["AP(rel=2, norm=min)@10"]).metrics
+    assert both.name == "map(norm=min,rel=2)@10"
     (own,) = evaluate(GOLDEN, search, ["own"], custom_metrics={"own": len}).metrics
     assert (own.lower, own.upper) == (-math.inf, math.inf)
+
+
+def test_a_stored_run_with_texts_answers_a_golden_set_without():
+    stored = evaluate(GOLDEN, search, ["mrr"]).run
+    assert evaluate(GoldenSet.from_judgments({"a": {"d1": 1}}), stored, ["mrr"])["mrr"] == 1
 
 
 def test_the_reprs_of_an_evaluation_and_a_comparison_are_short():
