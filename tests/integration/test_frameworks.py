@@ -99,7 +99,7 @@ def test_async_tests_ask_the_async_methods(project, plain, tmp_path):
 def test_what_a_framework_s_object_cannot_do_is_explained():
     for make, words in (
         (lambda: langchain_store().vectorstore, r"It has as_retriever\(\): give what that returns\."),
-        (haystack_pipeline, "Of a pipeline, give a function"),
+        (haystack_pipeline, r"Its run takes no `query`\. Give a function of \(query, k\)"),
     ):
         with pytest.raises(RetrievalError, match=words):
             found(make())

@@ -220,7 +220,6 @@ WRAPPERS = {
     "haystack-pipeline-function": haystack_pipeline_function,
     "pandas": partial(frames, "pandas"),
     "pandas-_id": partial(frames, "pandas", lambda frame: frame.rename(columns={"id": "_id"})),
-    "pandas-index": partial(frames, "pandas", lambda frame: frame.assign(score=1.0).set_index("id")),
     "pandas-series": partial(frames, "pandas", lambda frame: frame["id"]),
     "pandas-rows": partial(frames, "pandas", lambda frame: frame.itertuples()),
     "pandas-dicts": partial(frames, "pandas", lambda frame: frame.to_dict("records")),
