@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import contextlib
 import importlib
 import importlib.util
 import warnings
 
 import pytest
+
+# Before all others: imported late in a process, after theirs, its native code crashes now and then.
+with contextlib.suppress(ModuleNotFoundError):
+    importlib.import_module("torch")
 
 
 def need(name):
