@@ -113,9 +113,8 @@ class Recorder:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the report files, and fail the session for what cannot be stored or written."""
-        interrupted = (
-            session.exitstatus == pytest.ExitCode.INTERRUPTED
-        )  # also by files that cannot be collected
+        # Files that cannot be collected interrupt it, too.
+        interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
         self._is_complete = self._is_complete and not (
             session.shouldstop or session.shouldfail or interrupted
         )
@@ -186,17 +185,15 @@ class Recorder:
             return []
         read = [attempt.baseline for attempt in self._attempts.values() if attempt.outcome != "skipped"]
         unread = map(settings.shown, unread_baselines(self._config, read))
-        failed = [attempt.failure for attempt in self._attempts.values()]
-        return sorted(
-            path for path in unread if not any(path in failure for failure in failed)
-        )  # which name them
+        # A failure that is about a baseline without an item names it.
+        failures = [attempt.failure for attempt in self._attempts.values()]
+        return sorted(path for path in unread if not any(path in failure for failure in failures))
 
     def _passed_over(self) -> int:
         """Return how many of the tests that ran have a stored baseline, in a run that neither gates on any nor is told not to."""
         settings = self._settings
-        declined = (
-            "--no-ir-baseline" in self._config.invocation_params.args
-        )  # not where addopts decline for all
+        # Typed for this run: an option in addopts would silence all of them.
+        declined = "--no-ir-baseline" in self._config.invocation_params.args
         if declined or settings.reads_baselines or settings.only_queries:
             return 0
         return sum(

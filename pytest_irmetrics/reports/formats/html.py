@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import shlex
 from collections import Counter
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -42,7 +42,7 @@ def render(session: SessionReport) -> str:
     items = session.failures_first
     lead = _lead(items[0], session) if items else []
     names = names_by_nodeid(items)
-    queries = _listed(items)
+    queries = _listed_queries(items, names)
     labels = Counter(one.label for one in queries)
     own: dict[str, list[ListedQuery]] = {item.nodeid: [] for item in items}
     for one in queries:
@@ -182,8 +182,11 @@ class ListedQuery:
         return self.label != "error", True, fall, unmoved, self.place
 
 
-def _listed(items: Sequence[ItemReport]) -> list[ListedQuery]:
-    """Return the queries of all golden sets, the worst first; the first of them in full, then with a row, then with neither."""
+def _listed_queries(items: Sequence[ItemReport], names: Mapping[str, str]) -> list[ListedQuery]:
+    """Return the queries of all golden sets, the worst first; the first of them in full, then with a row, then with neither.
+
+    `names` are what the tests are called, by node id.
+    """
     queries = []
     for item in items:
         compared = any(query.before is not None for query in item.queries)
@@ -194,7 +197,6 @@ def _listed(items: Sequence[ItemReport]) -> list[ListedQuery]:
         one.in_full = query_block(one.report, one.item, in_full=True)
         one.opened = place < _OPEN and (one.explains or one.label == "error")
     rows = queries[: _IN_FULL + _ROWS]
-    names = names_by_nodeid(items)
     of_set = [f"{names[one.item.nodeid]}/" if len(items) > 1 else "" for one in rows]
     anchors = _anchors("q", (f"{name}{one.report.query_id}" for name, one in zip(of_set, rows, strict=True)))
     for one, anchor in zip(rows, anchors, strict=True):
