@@ -61,6 +61,7 @@ lint: $(VENV)/.ready-lint
 
 types: $(VENV)/.ready-lint
 	$(PY) -m mypy
+	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(PY) -m pyright
 
 bench: $(VENV)/.ready-bench
 	@for file in benchmarks/*.py; do echo "== $$file"; $(PY) $$file || exit 1; done

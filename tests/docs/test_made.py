@@ -100,15 +100,10 @@ def help_of(command):
     return made
 
 
-@cache
 def public_names():
-    scored = pytest_irmetrics.evaluate(
-        pytest_irmetrics.GoldenSet.from_judgments({"q": {"d": 1}}),
-        pytest_irmetrics.Run({"q": ["d"]}),
-        ["mrr"],
-    )
+    """The public names that have a part of the page: functions, and classes whose attributes are settled."""
     names = {name: getattr(pytest_irmetrics, name) for name in pytest_irmetrics.__all__}
-    return {**names, "MetricChange": type(pytest_irmetrics.compare(scored, scored)["mrr"])}
+    return {name: named for name, named in names.items() if name in SETTLED or not inspect.isclass(named)}
 
 
 def public(name):
@@ -131,8 +126,7 @@ MADE = {
         "keys of a passage": keys("$defs", "passage"),
     },
     "reference/cli.md": {f"command {name}": help_of(name) for name in commands()},
-    # Of an error that has no attributes the page says all in its own words.
-    "reference/python.md": {name: public(name) for name in public_names() if name != "RetrievalError"},
+    "reference/python.md": {name: public(name) for name in public_names()},
 }
 
 

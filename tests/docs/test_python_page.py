@@ -16,6 +16,10 @@ def test_the_arguments_of_evaluate_are_all_on_the_page():
     assert table == list(inspect.signature(pytest_irmetrics.evaluate).parameters)
 
 
+def test_every_public_name_is_on_the_page():
+    assert [name for name in pytest_irmetrics.__all__ if not re.search(rf"\b{name}\b", PAGE)] == []
+
+
 def show(value):
     return f"{value:.4f}" if isinstance(value, float) else repr(value)
 
