@@ -98,7 +98,7 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
 
 def _require_same_shape(run: Run, item: GatedItem, shown: str, update: str) -> None:
     """Raise RunError where today's run has another depth, or asks more or less often, than a baseline whose answers it replaces."""
-    repeat, depth = item.settings.repeat, run.depth or item.depth
+    repeat, depth = item.asked["repeat"], run.depth or item.depth
     times = max((len(answer.rankings) for answer in run.answers.values()), default=repeat)
     _require(
         (depth, times) == (item.depth, repeat),

@@ -129,6 +129,9 @@ SETTINGS: dict[str, tuple[str | None, str, _Kind]] = {
 }
 """Setting → its default, as a user writes it (empty: none; None: no lines), its help, and what its value is."""
 
+_OBEYED_BY_RETRIEVAL = ("depth", "duplicates", "concurrency", "timeout", "repeat")
+"""The settings, without ``ir_``, that are fields of `RetrievalOptions`, which says what they do."""
+
 
 def read_setting(name: str, written: Any, called: str = "") -> Any:
     """Read a value of a setting as text or, from a native TOML table or a mark, of its own type.
@@ -178,14 +181,11 @@ class RunConfig:
         self.accept: str = ini["ir_accept"]
         """What a fall does that today's baseline holds and that of ``since`` does not: `warn` or `fail`."""
         self.baseline_dir: str = ini["ir_baseline_dir"]
-        self.depth: int = ini["ir_depth"]
-        self.duplicates: str = ini["ir_duplicates"]
-        self.concurrency: int = ini["ir_concurrency"]
-        self.timeout: float | None = ini["ir_timeout"]
-        repeat = option("ir_repeat")
-        self.repeat: int = (
-            ini["ir_repeat"] if repeat is None else read_setting("ir_repeat", repeat, "--ir-repeat")
-        )
+        asked_of_retriever = {name: ini[f"ir_{name}"] for name in _OBEYED_BY_RETRIEVAL}
+        if (repeat := option("ir_repeat")) is not None:
+            asked_of_retriever["repeat"] = read_setting("ir_repeat", repeat, "--ir-repeat")
+        self.retrieval: Mapping[str, Any] = asked_of_retriever
+        """What the settings say of how a retriever is asked: the keywords of `RetrievalOptions`."""
 
         self._golden_sets: dict[Path, GoldenSet] = {}
         self.marked_golden_sets: list[Path] = []

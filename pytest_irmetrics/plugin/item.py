@@ -64,7 +64,9 @@ class GatedItem:
         """What `ir_golden` gives it."""
         self.verbosity: int = node.config.getoption("verbose", 0)
         """How often `-v` was given."""
-        self.depth = self.parameter.depth or self.settings.depth
+        self.asked = {**self.settings.retrieval, **self.parameter.asked}
+        """How the retriever is asked, as settings and mark say: keywords of `RetrievalOptions`."""
+        self.depth: int = self.asked["depth"]
         """How many results a query is asked for."""
         self.returned_titles: dict[str, str] = {}
         """Id → the title of the document that came back."""
@@ -177,18 +179,10 @@ class GatedItem:
 
         Raises MarkError for a value of the fixture `ir_doc_id` or `ir_executor` that cannot be used.
         """
-        settings = self.settings
+        fixtures, titles = self.fixtures, self.returned_titles
         try:
             return RetrievalOptions(
-                depth=self.depth,
-                duplicates=self.parameter.duplicates or settings.duplicates,
-                doc_id=self.fixtures.doc_id,
-                timeout=settings.timeout,
-                concurrency=settings.concurrency,
-                repeat=settings.repeat,
-                executor=self.fixtures.executor,
-                stored=stored,
-                titles=self.returned_titles,
+                **self.asked, doc_id=fixtures.doc_id, executor=fixtures.executor, stored=stored, titles=titles
             )
         except ValueError as error:  # `doc_id is …`: all else was read from checked settings
             raise MarkError(f"The fixture ir_{error}") from None

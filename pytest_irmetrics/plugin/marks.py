@@ -5,8 +5,9 @@ from __future__ import annotations
 import difflib
 import glob
 import os
-from collections.abc import Collection, Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
+from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pytest
@@ -34,8 +35,8 @@ class GoldenParameter(NamedTuple):
     path: Path | None
     siblings: tuple[Path, ...] = ()
     """All golden sets of the test, this one among them."""
-    depth: int | None = None
-    duplicates: str | None = None
+    asked: Mapping[str, Any] = MappingProxyType({})
+    """What it sets in place of the settings: the keywords of `RetrievalOptions`."""
     problem: str | None = None
 
 
@@ -89,8 +90,7 @@ def _golden_parameters(marks: Sequence[pytest.Mark], folder: Path) -> dict[str, 
 
 def _shown(one: GoldenParameter, folder: Path) -> str:
     """Return a golden set's path relative to a folder, with what its mark sets."""
-    given = {"depth": one.depth, "duplicates": one.duplicates}
-    words = ", ".join(f"{name}={value}" for name, value in given.items() if value is not None)
+    words = ", ".join(f"{name}={value}" for name, value in one.asked.items())
     return printable(relative_path(one.path or "", folder)) + (f" ({words})" if words else "")
 
 
@@ -106,7 +106,7 @@ def _golden_arguments(mark: pytest.Mark) -> tuple[list[str], GoldenParameter]:
         read = {key: read_setting(f"ir_{key}", value, f"ir_golden({key}=…)") for key, value in given.items()}
     except pytest.UsageError as error:
         raise MarkError(str(error)) from None
-    return [os.fspath(path).replace(os.sep, "/") for path in mark.args], GoldenParameter(None, **read)
+    return [os.fspath(path).replace(os.sep, "/") for path in mark.args], GoldenParameter(None, asked=read)
 
 
 def _fixed_folder(pattern: str) -> str:
