@@ -42,7 +42,7 @@ integration: $(VENV)/.ready-integration
 
 # pytest-asyncio may be here for the tests, and would only warn about a setting of its own.
 example: $(VENV)/.ready-example
-	cd example_project && ../$(PY) -m pytest -p no:asyncio --ir-baseline -v $(ARGS)
+	cd example_project && ../$(PY) -m pytest -p no:asyncio --ir-baseline $(ARGS)
 
 # The documentation as a site: shown on a local port, and built with every link checked.
 docs: $(VENV)/.ready-docs

@@ -14,6 +14,7 @@ from itertools import chain, count
 from typing import Any, NamedTuple
 
 from pytest_irmetrics.analysis.item_result import ItemResult
+from pytest_irmetrics.analysis.kind_of_change import harmless_changes
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import Comparison
@@ -141,6 +142,17 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
         texts.append(f"{left_out} left out, {lacks}: {listed(unpaired)}.")
     notes = [Note("normal", text) for text in [*texts, *advice.values()]]
     return ItemResult(intact, gates, verdicts, against=against.name, notes=notes, degradations=tried)
+
+
+def on_harmless_changes(
+    baseline: Evaluation, before: Evaluation, commit: str, gates: Gates
+) -> Iterator[Note]:
+    """Say of each ``max_drop`` which harmless changes it would fail that move as much as from the run stored before, of a commit."""
+    comparison = Comparison(baseline, before)
+    for gate in gates.with_word("max_drop", without="significance"):
+        harmless = harmless_changes(comparison, gate)
+        if harmless is not None:
+            yield Note("normal", f"Held against the baseline of {commit[:10]}, {harmless}")
 
 
 def _gate_name(verdict: Verdict) -> str:

@@ -10,6 +10,7 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Iterator
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
 
@@ -56,6 +57,11 @@ class Version(NamedTuple):
     """When it was committed, in seconds since 1970."""
     subject: str
     path: str
+
+
+def day_of(time: int) -> str:
+    """Return the day of a commit's time, in UTC: ``2026-03-01``."""
+    return datetime.fromtimestamp(time, UTC).date().isoformat()
 
 
 class Repository:
@@ -187,6 +193,15 @@ class Repository:
         if entry[0] == b"120000" or data.startswith(b"version https://git-lfs.github.com/spec/"):
             raise GitError(f"{what} is a link, or kept in Git LFS, which is not read. Keep it in Git itself.")
         return data
+
+    def committed_in(self, file: Path) -> Version | None:
+        """Return the last commit that changed a file; None where the file differs from it, or the clone lacks commits.
+
+        Raises GitError, and OSError where there is no such file.
+        """
+        path = self.path_of(file)
+        version = None if self.is_shallow else next(self.history(path), None)
+        return version if version and self.read(version.commit, path) == file.read_bytes() else None
 
     def renamed_and_deleted(self, commit: str, suffix: str) -> tuple[dict[str, str], list[str]]:
         """Return which of a commit's files were renamed since, and which are gone, as far as that is staged or committed.

@@ -9,6 +9,7 @@ import os
 import platform
 import time
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
@@ -23,6 +24,7 @@ from pytest_irmetrics.base.files import nearest_repository, relative_path
 from pytest_irmetrics.plugin.baselines import unread_baselines
 from pytest_irmetrics.plugin.config import REPORT_ATTRIBUTE, run_config, runs_tests
 from pytest_irmetrics.reports import ItemReport, SessionReport
+from pytest_irmetrics.reports.item_report import OWN_BASELINE
 from pytest_irmetrics.reports.session_report import RunInfo
 from pytest_irmetrics.reports.terminal import summary_lines
 from pytest_irmetrics.run.baseline import baseline_path, write_baseline
@@ -136,6 +138,8 @@ class Recorder:
         """Return what was measured, once all tests have run; what is stored and written is added to its lists."""
         config = self._config
         last = sorted(self._attempts.items())
+        if self._targets:
+            _add_baseline_versions(config.rootpath, self._attempts.values())
         items = [attempt.item_report for _, attempt in last if attempt.item_report is not None]
         unmeasured = {i: one.failure for i, one in last if one.outcome == "failed" and not one.item_report}
         tells_of_run = self._targets or os.environ.get("GITHUB_ACTIONS") == "true"
@@ -254,6 +258,22 @@ def _commit(root: Path) -> str:
         return next(filter(None, map(os.environ.get, _CI_COMMITS)), None) or Repository(root).commit("HEAD")
     except GitError:
         return ""
+
+
+def _add_baseline_versions(root: Path, attempts: Iterable[_Attempt]) -> None:
+    """Add to the reports of tests which commit stored the baseline that each was compared with, and when, where Git knows."""
+    from pytest_irmetrics.base.git import GitError, Repository, day_of  # noqa: PLC0415 - only reports have a commit
+
+    try:
+        repository = Repository(root)
+    except GitError:
+        return
+    for attempt in attempts:
+        report = attempt.item_report
+        if report is not None and report.against == OWN_BASELINE:
+            with suppress(GitError, OSError):
+                stored = repository.committed_in(attempt.baseline)
+                report.baseline_version = stored and f"{stored.commit[:9]} of {day_of(stored.time)}"
 
 
 def _outcome(before: str, report: pytest.TestReport) -> str:

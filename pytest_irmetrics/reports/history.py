@@ -5,9 +5,9 @@ from __future__ import annotations
 import json
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict, dataclass, field
-from datetime import UTC, datetime
 from typing import Any, NamedTuple
 
+from pytest_irmetrics.base.git import day_of
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.reports import plots
@@ -59,7 +59,7 @@ class HistoryPoint:
     @property
     def date(self) -> str:
         """The day of the commit; ``now`` for what is not committed."""
-        return datetime.fromtimestamp(self.time, UTC).date().isoformat() if self.commit else "now"
+        return day_of(self.time) if self.commit else "now"
 
     @property
     def short(self) -> str:
@@ -249,13 +249,15 @@ def _plot(course: _Course, points: Sequence[HistoryPoint]) -> dict[str, Any]:
     low, high = min(known, default=0.0), max(known, default=1.0)
     span = high - low if high - low > TOLERANCE else 1.0
     step = (_WIDTH - 2 * _MARGIN) / max(len(points) - 1, 1)
-    at, dots = [], []
+    at: list[str] = []
+    dots: list[dict[str, Any]] = []
     for place, (value, point) in enumerate(zip(course.line, points, strict=True)):
         if value is not None:
             x, y = _MARGIN + place * step, _HEIGHT - _MARGIN - (value - low) / span * (_HEIGHT - 2 * _MARGIN)
             at.append(f"{x:.1f} {y:.1f}")
-            kind = "best" if point is course.best else "fell" if course.metric in point.lowered else "dot"
+            fell = course.metric in point.lowered and bool(dots) and value < dots[-1]["value"]
+            kind = "best" if point is course.best else "fell" if fell else "dot"
             title = f"{point.date} {point.short} {point.subject}: {score_text(value)}"
-            dots.append({"at": at[-1], "title": title, "kind": kind})
+            dots.append({"at": at[-1], "title": title, "kind": kind, "value": value})
     label = f"{course.metric}: lowest {score_text(low)}, highest {score_text(high)}, today {score_text(course.line[-1])}"
     return {"label": label, "path": f"M{'L'.join(at)}" if at else "", "dots": dots}

@@ -251,6 +251,8 @@ class ItemReport:
     """``metric [tag]`` of each limit in the settings whose tag no query of this golden set has."""
     against: str | None = None
     """What messages call the run that it was compared with."""
+    baseline_version: str | None = None
+    """The commit that stored the baseline, and its day, ``1a2b3c4d5 of 2026-03-01``; None where that is not known."""
     look: str | None = None
     """The command that shows single queries in full, up to the query's id."""
     judge: str | None = None

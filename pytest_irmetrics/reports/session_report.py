@@ -174,9 +174,10 @@ def _gates_nothing(item: ItemReport) -> bool:
 
 
 def subject(item: ItemReport) -> str:
-    """Return what was measured: `40 queries, 10 results each, compared with the baseline`."""
+    """Return what was measured: `40 queries, 10 results each, compared with the baseline (1a2b3c4d5 of 2026-03-01)`."""
     depth = "" if item.depth is None else f", {plural(item.depth, 'result')} each"
-    return f"{query_count(item)}{depth}{f', compared with {item.against}' if item.against else ''}"
+    version = f" ({item.baseline_version})" if item.baseline_version else ""
+    return f"{query_count(item)}{depth}{f', compared with {item.against}{version}' if item.against else ''}"
 
 
 def query_count(item: ItemReport) -> str:

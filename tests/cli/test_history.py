@@ -328,6 +328,18 @@ def test_the_page_plots_what_can_be_read_and_says_how_far_it_is_from_its_best(fo
     assert "was best in" not in history("--html", "-").out
 
 
+def test_a_line_that_rises_has_no_mark_of_a_fall(folder):
+    # A query that is answered well comes in when the other one falls.
+    commit(folder, ("Begin", stored(refund="z d1", without=["hours"])))
+    commit(folder, ("Ask more", stored(refund="z y d1")), ("Fall", stored(refund="z")))
+    means = [point["means"]["mrr"] for point in points()]
+    assert means[0] < means[1] > means[2]
+    assert "mrr" in points()[1]["lowered"]
+    page = history("--html", "-", "--metrics", "mrr").out
+    kinds = re.findall(r'<path class="(\w+)" [^>]*><title>\S+ \w+ ([\w ]+):', page)
+    assert kinds == [("best", "Begin"), ("dot", "Ask more"), ("fell", "Fall")]
+
+
 def test_hostile_subjects_and_ids_are_harmless(folder):
     subject = f"<script>alert(1)</script> {HOSTILE}".replace("\r\n", " ").replace("\x9b", "")
     commit(folder, ("Begin", stored()), (subject, stored(answer(HOSTILE, "t", {"z": 1}, ["z"]), hours="z")))
