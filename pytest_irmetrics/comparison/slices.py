@@ -14,9 +14,6 @@ from pytest_irmetrics.metrics import Metric
 _LEVEL = 0.05
 """In which share of harmless changes any slice at all may be said to have moved."""
 
-_MIN_WORSE = 3
-"""Queries of a slice that must be worse for it to be named."""
-
 _MAIN_PART = 2 / 3
 """From which share of a fall on it is said to be in one slice."""
 
@@ -84,7 +81,7 @@ def joint_margins(slices: Mapping[str, Sequence[float]]) -> dict[str, float]:
 def slices_that_fell(comparison: Comparison, metric: Metric) -> list[SliceFall]:
     """Return the slices that fell further than the whole set, beyond chance in all slices together; the clearest first.
 
-    Where the whole set fell, a slice counts only by what it fell further. At least three of its queries are worse.
+    Where the whole set fell, a slice counts only by what it fell further.
     """
     whole = comparison.change(metric)
     expected = min(whole.delta, 0.0)
@@ -96,7 +93,9 @@ def slices_that_fell(comparison: Comparison, metric: Metric) -> list[SliceFall]:
     found = []
     for tag, values in beyond.items():
         change, excess = comparison.change(metric, tag), -math.fsum(values) / len(values)
-        if change.n == whole.n or len(change.worse) < _MIN_WORSE or excess <= margins[tag] + TOLERANCE:
+        if (
+            excess <= margins[tag] + TOLERANCE
+        ):  # so also a slice of all queries, or of fewer than four that are worse
             continue
         noise = comparison.run_noise(metric, tag)
         if noise is None or -change.delta > noise.margin:

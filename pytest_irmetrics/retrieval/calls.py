@@ -37,19 +37,19 @@ class RetrievalError(IRMetricsError):
 class RetrievalOptions:
     """How a retriever is asked and its answers are read. Raises ValueError for a value out of range."""
 
-    depth: int = 10
+    depth: int
     """How many results are asked for, and at most read; 1 or more."""
-    duplicates: str = "error"
+    duplicates: str
     """How a ranking with a document twice is read: "error" refuses it, "collapse" keeps the first of each."""
-    doc_id: Callable[[Any], Any] | None = None
+    doc_id: Callable[[Any], Any] | None
     """Turns one returned item into its id."""
-    timeout: float | None = None
+    timeout: float | None
     """Seconds that a query may take; above 0."""
-    concurrency: int = 1
+    concurrency: int
     """How many calls may be in flight at once; 1 or more."""
-    repeat: int = 1
+    repeat: int
     """How many times each query is asked; 1 or more."""
-    executor: Executor | None = None
+    executor: Executor | None
     """Where sync retrievers are called, if not in this thread. It then sets how many calls are in flight, unless
     `concurrency` is more than 1."""
     stored: Run | None = None
