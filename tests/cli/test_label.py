@@ -95,6 +95,7 @@ def test_baselines_are_found_in_the_whole_project_and_one_that_is_broken_is_a_no
     path = Path("tests/ir_baselines/test_search/test_it[faq].json")
     path.write_text(path.read_text().replace("golden/faq.yaml", "../golden/faq.yaml"))
     (path.parent / "test_it[broken].json").write_text("{")
+    write_run("tests/ir_baselines/test_search/test_it[made in Python].json", {"refund": ["n1"]})
     assert listed() == ["u1", "0123", "u2"]
     monkeypatch.chdir("tests")
     done = label("--out", "-", file="../golden/faq.yaml")

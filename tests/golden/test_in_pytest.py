@@ -92,20 +92,23 @@ def test_a_set_without_texts_is_checked_against_a_run(formats):
     rows = [
         f"{query} Q0 {doc} {rank} {-rank} x" for query, docs in run.items() for rank, doc in enumerate(docs)
     ]
-    formats.write("bm25.run", "\n".join(rows))
-    formats.write(
-        "conftest.py",
-        """
-        import pathlib, pytest, pytest_irmetrics
+    queries = [{"id": query, "text": f"the words of {query}", "rankings": [run[query]]} for query in run]
+    with_texts = {"format": "pytest-irmetrics run", "version": 1, "queries": queries}
+    for name, data in {"bm25.run": "\n".join(rows), "bm25.json": json.dumps(with_texts)}.items():
+        formats.write(name, data)
+        formats.write(
+            "conftest.py",
+            f"""
+            import pathlib, pytest, pytest_irmetrics
 
-        @pytest.fixture
-        def retriever():
-            return pytest_irmetrics.Run.load(pathlib.Path(__file__).with_name("bm25.run"))
-        """,
-    )
-    result = formats.run()
-    result.assert_outcomes(failed=1)
-    result.stdout.fnmatch_lines(["*mrr is 0.8333*0.9*"])
+            @pytest.fixture
+            def retriever():
+                return pytest_irmetrics.Run.load(pathlib.Path(__file__).with_name({name!r}))
+            """,
+        )
+        result = formats.run()
+        result.assert_outcomes(failed=1)
+        result.stdout.fnmatch_lines(["*mrr is 0.8333*0.9*"])
 
 
 @pytest.mark.parametrize(

@@ -297,6 +297,7 @@ def test_a_metric_of_ones_own_is_given_the_ranking_to_the_cutoff_and_its_paramet
 
     evaluation = evaluate(GOLDEN, search, ["mine(scale=2)@2", "mine"], custom_metrics={"mine": mine})
     assert (evaluation["mine(scale=2)@2"], evaluation["mine"]) == (2, (3 * 3 + 2) / 4)
+    assert evaluation["MINE( scale=2.0 )@2"] == 2
     assert calls == [
         ("a", ("d1", "d9"), 2, 2),
         ("b", ("d9", "d3"), 2, 2),
