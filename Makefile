@@ -6,13 +6,14 @@ PYTHON ?= python3
 # An interpreter other than the default has an environment of its own.
 VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(subst /,_,$(PYTHON)))
 PY = $(VENV)/bin/python
-PIP = $(PY) -m pip install --quiet --disable-pip-version-check
+# What is never imported need not be compiled: that is half of the time.
+PIP = $(PY) -m pip install --quiet --disable-pip-version-check --no-compile
 
 .PHONY: test expected fuzz mutants integration example docs site pictures lint types bench clean
 
 # Reruns of a set-up are quick: a stamp says for which pyproject.toml it was done.
 test: $(VENV)/.ready-test
-	$(PY) -m pytest -n auto --maxprocesses 8 --ignore=tests/integration $(ARGS)
+	$(PY) -m pytest -n auto --maxprocesses 8 --dist worksteal --ignore=tests/integration $(ARGS)
 
 # The tests by properties, which make test gives the same examples each time, with examples of chance.
 fuzz: $(VENV)/.ready-test

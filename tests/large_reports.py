@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import tempfile
+from functools import cache
+from pathlib import Path
 
 from tests.reports.rich_session import run_pytest
 
@@ -33,6 +36,22 @@ TOPICS = (
 def write_large_report(folder, tests, queries, moved=0.2):
     """Write `large.json` of so many tests of so many queries, of which a share fell; return its path. Every second test fails."""
     folder.mkdir(exist_ok=True)
+    report = json.loads(_report_of_one_test(queries, moved))
+    test = report["tests"][0]
+    report["tests"] = [_named(test, n, failing=n % 2 == 0) for n in range(tests)]
+    path = folder / "large.json"
+    path.write_text(json.dumps(report), encoding="utf-8")
+    return path
+
+
+@cache
+def _report_of_one_test(queries, moved):
+    """Return the JSON report of a run that fails; reports of more tests with such queries need no other."""
+    with tempfile.TemporaryDirectory() as folder:
+        return _run(Path(folder), queries, moved)
+
+
+def _run(folder, queries, moved):
     lines, before, now = ["queries:"], {}, {}
     for n in range(queries):
         text = f"{TOPICS[n % 4]} {n}"
@@ -51,12 +70,7 @@ def write_large_report(folder, tests, queries, moved=0.2):
     ):
         (folder / "answers.json").write_text(json.dumps(answers), encoding="utf-8")
         run_pytest(folder, "-q", *options)
-    report = json.loads((folder / "one.json").read_text(encoding="utf-8"))
-    test = report["tests"][0]
-    report["tests"] = [_named(test, n, failing=n % 2 == 0) for n in range(tests)]
-    path = folder / "large.json"
-    path.write_text(json.dumps(report), encoding="utf-8")
-    return path
+    return (folder / "one.json").read_text(encoding="utf-8")
 
 
 def _named(test, number, *, failing):

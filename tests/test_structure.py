@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 import json
+import os
 import subprocess
 import sys
+from functools import cache
 from pathlib import Path
 
 import pytest
@@ -53,8 +55,13 @@ MODULES = modules()
 NAMES = {f"pytest_irmetrics.{module}" for module in MODULES}
 
 
+@cache
 def imports(path, module):
-    """Line → module, of all imports anywhere in a file: within functions, for types alone and by name, too."""
+    """Line and module of all imports anywhere in a file: within functions, for types alone and by name, too."""
+    return [*_imports(path, module)]
+
+
+def _imports(path, module):
     package = ["pytest_irmetrics", *module.split(".")]
     if path.name != "__init__.py":
         package.pop()
@@ -170,9 +177,10 @@ def test_a_run_that_gates_nothing_loads_nothing(tmp_path):
     )
     (tmp_path / "test_other.py").write_text("def test_other():\n    assert True\n")
     loaded = []
-    for options in ([], ["-p", "no:irmetrics"]):
+    alone = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    for options in (["-p", "irmetrics"], []):
         command = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options]
-        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path)
+        done = subprocess.run(command, capture_output=True, text=True, check=False, cwd=tmp_path, env=alone)
         assert done.returncode == 0, done.stdout + done.stderr
         loaded.append(set(json.loads(done.stdout.splitlines()[-1])))
     with_plugin, without = loaded

@@ -95,6 +95,6 @@ def test_without_tracebacks_the_verdict_is_in_the_summaries(worse):
 
 @pytest.mark.parametrize("options", [["-p", "no:terminal"], ["--no-summary"], ["-qq"], ["-rA"]], ids=str)
 def test_the_exit_status_is_the_same_however_little_is_shown(worse, options):
-    assert worse.run_apart("--ir-baseline", *options).ret == 1
+    assert worse.run("--ir-baseline", *options).ret == 1
     worse.run("--ir-baseline-update")
-    assert worse.run_apart("--ir-baseline", *options).ret == 0
+    assert worse.run("--ir-baseline", *options).ret == 0
