@@ -133,6 +133,11 @@ class Gate(NamedTuple):
     query_id: str | None = None
     """The one query that it is on, by a threshold of its own; None is a mean."""
 
+    @property
+    def compares(self) -> bool:
+        """Whether it holds a run against another, so that without one it is not checked."""
+        return bool(WORDS[self.word].compares_with) or self.metric.kind == "overlap"
+
     def allowed(self, baseline: float | None) -> float:
         """Return the limit as a number on the metric's scale; `baseline` is the mean that a share is taken of."""
         return self._scaled(self.limit.value / 100 if self.limit.percent else self.limit.value, baseline)
@@ -233,6 +238,8 @@ def _unusable_word(metric: Metric, word: str, *, for_query: bool) -> str:
         return f"{quote(word)} is no word of a threshold. {advice}"
     if metric.kind == "latency" and word != "max":
         return f"`{word}` does not apply to {metric}, where lower is better. Use `max`, in milliseconds."
+    if metric.kind == "overlap" and word not in ("min", "min_each"):
+        return f"`{word}` does not apply to {metric}, which compares with the baseline itself. Use `min` or `min_each`."
     return ""
 
 

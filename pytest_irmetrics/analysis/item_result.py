@@ -9,7 +9,7 @@ from math import inf
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.evaluation import Evaluation
-from pytest_irmetrics.gates.verdict import Verdict, rates_rankings, usual_metric
+from pytest_irmetrics.gates.verdict import Verdict, rates_rankings, today_of, usual_metric
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.item_report import (
@@ -23,7 +23,7 @@ from pytest_irmetrics.reports.item_report import (
     VerdictReport,
     explaining_gates,
 )
-from pytest_irmetrics.thresholds import BASELINE_WORDS, WORDS, Gates
+from pytest_irmetrics.thresholds import WORDS, Gates
 
 _NAMED = 20
 """How many of a verdict's queries its report names of its own; it says how many more there are."""
@@ -131,7 +131,7 @@ class ItemResult:
         return [row for metric, tag in (*whole, *slices) if (row := self._row(metric, tag)) is not None]
 
     def _row(self, metric: Metric, tag: str | None) -> ScoreRow | None:
-        full = self.evaluation.mean_or_none(metric, tag)
+        full = today_of(self.evaluation, self.comparison, metric).mean_or_none(metric, tag)
         words = self.gates.of(metric, tag)
         if full is None and not words:
             return None
@@ -167,9 +167,11 @@ class ItemResult:
     def leading_metric(self) -> Metric | None:
         """The metric of the table by tag, and of all outputs that show one: that of the gate furthest beyond its limit."""
         failed = (verdict.metric for verdict in self.verdicts if verdict.failed)
-        broken = next((metric for metric in failed if metric is not None and rates_rankings(metric)), None)
+        broken = next(filter(_tells_of_rankings, failed), None)
         gated = [metric for metric, tag in self.gates.slices if tag is None]
-        return broken or usual_metric(gated) or usual_metric(self.evaluation.metrics)
+        others = [*gated, *self.evaluation.metrics] if self.evaluation.golden.judges_nothing else ()
+        overlap = next((metric for metric in others if metric.kind == "overlap"), None)
+        return broken or overlap or usual_metric(gated) or usual_metric(self.evaluation.metrics)
 
     def slices(self) -> list[ScoreRow]:
         """Return the table by tag: the leading metric over the queries of each, compared with the baseline."""
@@ -191,15 +193,14 @@ class ItemResult:
     def acceptable(self) -> bool:
         """Whether storing a new baseline would make the test pass, so that the command for it is worth printing."""
         failed = [verdict for verdict in self.verdicts if verdict.failed]
-        fell = [verdict for verdict in failed if verdict.word in (*BASELINE_WORDS, "baseline")]
+        fell = [verdict for verdict in failed if verdict.compares or verdict.word == "baseline"]
         # A gate over no query would have none under a new baseline either.
         return len(fell) == len(failed) and not (fell and all(v.over_no_query for v in fell))
 
     def _query_report(self, query: Query, *, as_stored: bool) -> QueryReport:
         evaluation, comparison = self.evaluation, self.comparison
-        status = (
-            f"xfail: {query.xfail}" if query.xfail is not None else "no_answer" if query.no_answer else ""
-        )
+        status = "unjudged" if query.is_unjudged else "no_answer" if query.no_answer else ""
+        status = status if query.xfail is None else f"xfail: {query.xfail}"
         stored = None if comparison is None else comparison.under_stored_labels
         judged = query if stored is None else stored.now.golden.queries[query.id]
         if as_stored and judged.judgments != query.judgments:
@@ -210,6 +211,8 @@ class ItemResult:
         if comparison is not None and comparison.has(query.id):
             # Both rankings are cut at one depth: what is below the baseline's depth has not moved.
             now, before = comparison.now, comparison.baseline
+            if any(metric.kind == "overlap" for metric in shown):
+                now, before = comparison.overlapping
 
         def scores(side: Evaluation | None) -> dict[str, float | None]:
             return {} if side is None or side.errors else {m.name: side.score(m, query.id) for m in shown}
@@ -228,6 +231,10 @@ class ItemResult:
             status=status,
             took=max(evaluation.retrieved.latencies.get(query.id, ()) if timed else (), default=None),
         )
+
+
+def _tells_of_rankings(metric: Metric | None) -> bool:
+    return metric is not None and (rates_rankings(metric) or metric.kind == "overlap")
 
 
 def _verdict_report(verdict: Verdict) -> VerdictReport:

@@ -15,7 +15,7 @@ from pytest_irmetrics.comparison.slices import main_slice
 from pytest_irmetrics.gates.verdict import Verdict
 from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.metrics import Metric, mean
-from pytest_irmetrics.thresholds import BASELINE_WORDS, Gate, Gates
+from pytest_irmetrics.thresholds import Gate, Gates
 
 _MANY_MORE = 0.05
 """From which share of today's results on it is clearly more of them that are unjudged."""
@@ -44,7 +44,7 @@ def kind_of_change(
     judgments are spoken, and `not_in_index` are relevant documents that the index lacks.
     """
     failed = [verdict for verdict in verdicts if verdict.failed]
-    fell = [verdict for verdict in failed if verdict.word in BASELINE_WORDS]
+    fell = [verdict for verdict in failed if verdict.compares]
     unknown_ids = any(verdict.word == "ids" for verdict in failed)
     if not (fell or unknown_ids):
         return _NOTHING
@@ -135,8 +135,11 @@ def _on_main_slice(comparison: Comparison, metric: Metric) -> str | None:
 def relevant_counts(comparison: Comparison) -> str:
     """Count what became of relevant documents: how hit, recall and MRR moved, read together.
 
-    Of queries that were asked several times the counts are averages, over all pairs of an answer before and one now.
+    Of queries that were asked several times the counts are averages, over all pairs of an answer before and one now. Where
+    nothing is judged, documents of any kind are counted.
     """
+    if comparison.now.golden.judges_nothing:
+        return _document_counts(comparison)
     level = comparison.now.golden.relevance_level
     judged, counts = 0, [0.0] * 6
     for query in comparison.now.counted:
@@ -153,12 +156,25 @@ def relevant_counts(comparison: Comparison) -> str:
             count + mean(column) for count, column in zip(counts, zip(*moved, strict=True), strict=True)
         ]
     left, came, before, now, lower, higher = map(round, counts)
-    where = "the results" if comparison.depth is None else f"the first {comparison.depth}"
     return (
-        f"{plural(left, 'relevant document')} left {where}, {came:,} came in; something relevant is found for "
+        f"{plural(left, 'relevant document')} left {_results(comparison)}, {came:,} came in; something relevant is found for "
         f"{now:,} of {plural(judged, 'query', 'queries')} (was {before:,}), first at a lower rank for "
         f"{lower:,} and a higher one for {higher:,}."
     )
+
+
+def _document_counts(comparison: Comparison) -> str:
+    """Count the documents that left and came in, and the queries whose answer holds other ones."""
+    left = came = changed = 0
+    for query in comparison.now.counted:
+        was, now = ({*side.rankings(query.id)[0]} for side in (comparison.baseline, comparison.now))
+        left, came, changed = left + len(was - now), came + len(now - was), changed + (was != now)
+    of = plural(len(comparison.now.counted), "query", "queries")
+    return f"{plural(left, 'document')} left {_results(comparison)}, {came:,} came in, in {changed:,} of {of}; nobody has judged any."
+
+
+def _results(comparison: Comparison) -> str:
+    return "the results" if comparison.depth is None else f"the first {comparison.depth}"
 
 
 def _moved(before: Mapping[str, int], now: Mapping[str, int]) -> tuple[float, ...]:

@@ -51,7 +51,8 @@ def pool(
 
     The influence of a document is the largest of what it is worth in the runs, and the documents with the most influence come
     first. So those of several runs are in turn by rank, and none of the runs is favoured. Last come those that settle nothing
-    between the runs: all that answer the query return them at one rank.
+    between the runs: all that answer the query return them at one rank. Of queries that nobody has judged, what settles
+    something comes before all others.
 
     Left out are documents below the metric's cut-off, forbidden ones, those of queries that are in no mean (`no_answer`,
     `xfail`), and what is worth nothing in any run. Equals are in the order of the ranks and of the file.
@@ -63,7 +64,7 @@ def pool(
     scorer = Scorer([metric], relevance_level=golden.relevance_level)
     for number, run in enumerate(runs):
         evaluation = Evaluation(golden, Retrieved(run), (metric,), run.depth)
-        queries = evaluation.queries(metric)
+        queries = [*evaluation.queries(metric), *(one for one in evaluation.counted if one.is_unjudged)]
         # A run compared with itself pairs the queries as they are now with those that were asked.
         pairing = compare(evaluation, evaluation)
         skipped = {*pairing.new, *pairing.reworded}
@@ -74,7 +75,7 @@ def pool(
                 continue
             rankings = [ranking[: metric.cutoff] for ranking in evaluation.rankings(query.id)]
             known = {*query.judgments, *query.forbidden, *run.answers[query.id].passages}
-            best = max(golden.relevance_level, *query.judgments.values())
+            best = max([golden.relevance_level, *query.judgments.values()])
             for ranking in rankings:
                 for rank, doc_id in enumerate(ranking, 1):
                     if doc_id in known:
@@ -97,6 +98,7 @@ def pool(
     # Of equals those of no run come first: by the document's id.
     found.sort(
         key=lambda one: (
+            not (one.settles and one.query.is_unjudged and len(runs) > 1),
             not one.settles,
             -round(one.influence, 12),
             one.rank,

@@ -53,6 +53,18 @@ def _left_out(result: ItemResult) -> Iterator[str]:
         yield f"Left out, because without any judgment: {listed(left_out)}."
 
 
+def _unjudged(result: ItemResult) -> Iterator[str]:
+    """Say how many queries nobody has judged."""
+    golden = result.evaluation.golden
+    unjudged = [query for query in result.evaluation.counted if query.is_unjudged]
+    if unjudged:
+        of = plural(len(result.evaluation.counted), "query", "queries")
+        label = (
+            "" if golden.path is None else ", and `pytest-irmetrics label` offers first what changed in them"
+        )
+        yield f"Nobody has judged {len(unjudged):,} of {of}: only overlap looks at these{label}."
+
+
 def _would_pass(result: ItemResult) -> Iterator[str]:
     """Name the queries marked ``xfail`` that would pass."""
     for query in result.evaluation.known_bad:
@@ -274,6 +286,7 @@ def _any_answer_changed(comparison: Comparison) -> bool:
 
 _NOTES: Sequence[tuple[str, About]] = (
     ("quiet", _left_out),
+    ("normal", _unjudged),
     ("normal", _would_pass),
     ("quiet", _nothing_relevant),
     ("normal", _answers_cut_short),

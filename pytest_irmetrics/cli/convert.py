@@ -140,8 +140,8 @@ def _kept(golden: GoldenSet, to: str) -> tuple[GoldenSet, list[str]]:
 
 def _held(query: Query, target: Format, level: Grade) -> Query | None:
     """Return a query with the judgments that a format holds; None where it cannot hold the query at all."""
-    if query.no_answer:
-        return query if "no_answer" in target.holds else None
+    if query.no_answer or query.is_unjudged:
+        return query if ("no_answer" if query.no_answer else "unjudged") in target.holds else None
     passages = () if "passages" in target.holds else {passage.key for passage in query.passages}
     grades = {doc: grade for doc, grade in query.judgments.items() if doc not in passages}
     if not target.as_trec_eval:

@@ -2,12 +2,15 @@
 
 Write golden/faq.yaml, conftest.py, test_search.py: a golden set of four
 queries, a toy search to replace by your own, and the test that gates it, which
-passes as it is. A file that is there is never written to: it is named, the
+passes as it is. With --queries, a list of queries that nobody has judged, one a
+line, the golden set has these, and the test holds their results against those
+of the baseline. A file that is there is never written to: it is named, the
 others are written, and the command exits with 1.
 
 examples:
   pytest-irmetrics init
   pytest-irmetrics init --dir tests/search
+  pytest-irmetrics init --queries queries.txt
 """
 
 from __future__ import annotations
@@ -18,10 +21,13 @@ from pathlib import Path
 
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.shared import argument
+from pytest_irmetrics.golden.format_yaml import render
+from pytest_irmetrics.golden.formats import read_golden_set
 from pytest_irmetrics.reports.blocks import Commands
 
 ARGUMENTS = (
     argument("--dir", default=".", metavar="DIR", help="where to; made if it is not there (default: the current folder)"),
+    argument("--queries", metavar="FILE.txt", help="begin with these queries, one a line, without judgments; - is standard input"),
 )  # fmt: skip
 _TEMPLATES = Path(__file__).with_name("init_files")
 _FILES = {
@@ -30,28 +36,42 @@ _FILES = {
     "test_search.py": "test_search.py.txt",
 }
 """The files that are written → their templates."""
+_UNJUDGED = "# Nobody has judged these queries yet (`relevant: []`). They are compared with the baseline, by overlap@10.\n"
 
 
 def run(options: argparse.Namespace) -> int:
     """Write the files that are not there, and say what to type next."""
-    status = shared.OK
-    for name, template in _FILES.items():
+    status, files = (
+        shared.OK,
+        {name: (_TEMPLATES / template).read_bytes() for name, template in _FILES.items()},
+    )
+    if options.queries is not None:
+        with shared.readable_file(options.queries) as source:
+            golden = read_golden_set(source, options.queries, form="txt")
+        (queries,) = render(golden, "", "yaml").values()
+        files["golden/faq.yaml"] = (_UNJUDGED + queries).encode()
+        files["test_search.py"] = (_TEMPLATES / "test_queries.py.txt").read_bytes()
+    for name, data in files.items():
         path = Path(options.dir, name)
         said = "written"
         try:
             path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("xb") as file:
-                file.write((_TEMPLATES / template).read_bytes())
+                file.write(data)
         except FileExistsError:
             status, said = shared.FAILED, "exists, and is left as it is"
         shared.print_escaped(f"{shared.shown_path(path)}: {said}")
     command = shlex.join(["pytest", *([] if options.dir == "." else [options.dir])])
-    commands = [
-        ("Hold the search against the thresholds", command),
+    first = [("Hold the search against the thresholds", command)]
+    then = [
         ("Store what it finds today, to be committed", f"{command} --ir-baseline-update"),
         ("Fail where a change finds less", f"{command} --ir-baseline"),
     ]
     shared.print_line("")
-    shared.print_blocks([Commands(commands)])
-    shared.print_line("\nThen put your search into conftest.py, and your queries into golden/faq.yaml.")
+    if options.queries is None:
+        shared.print_blocks([Commands(first + then)])
+        shared.print_line("\nThen put your search into conftest.py, and your queries into golden/faq.yaml.")
+    else:
+        shared.print_line("First put your search into conftest.py. Then:\n")
+        shared.print_blocks([Commands(then)])
     return status

@@ -14,7 +14,7 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
 from pytest_irmetrics.base.wording import cut, listed, plural, printable, quote
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.edit_yaml import FileEdit, Judgment
 from pytest_irmetrics.golden.format_tables import table_rows
 from pytest_irmetrics.golden.query import normalize_text
@@ -120,7 +120,9 @@ class Session:
     texts: Mapping[str, str]
     """Of documents, as far as they are known."""
     done: list[FileEdit | None] = field(default_factory=list)
-    """What was written about the first items, None for one that was skipped."""
+    """What was written about the first items, None for one that was skipped or is held back."""
+    held_back: dict[str, list[Judgment]] = field(default_factory=dict)
+    """By query the grades of 0 that wait for a document above 0, without which no query may be graded."""
 
     def run(self) -> None:
         """Go through the items, query by query, until the user quits or interrupts; then say what was written."""
@@ -135,7 +137,11 @@ class Session:
         except (EOFError, UnicodeDecodeError):  # as at a terminal of another encoding
             shared.print_line("")
         finally:
-            _print(f"{self.shown}: {plural(sum(map(bool, self.done)), 'judgment')} written.")
+            _print(
+                f"{self.shown}: {plural(sum(len(one.new) for one in self.done if one), 'judgment')} written."
+            )
+            if waiting := [query_id for query_id, held in self.held_back.items() if held]:
+                _print(f"Without a relevant document, and so as they were: {listed(waiting, _MOST_GRADED)}.")
 
     def _ask(self) -> None:
         """Ask about the items, and at the end whether to undo."""
@@ -168,13 +174,20 @@ class Session:
             if passage is None:
                 return
             judgment = _by_text(judgment, passage)
+        held = self.held_back.setdefault(item.query.id, [])
+        if grade == 0 and self._query(item).is_unjudged:
+            held.append(judgment)
+            self.done.append(None)
+            _print("Written as soon as a document of this query is relevant.", 1)
+            return
         try:
-            edit = self.append([judgment])
+            edit = self.append([*held, judgment])
         except IRMetricsError as error:
             for line in str(error).splitlines():
                 _print(line)
         else:
             self.done.append(edit)
+            held.clear()
             for place in edit.places():
                 _print(place)
 
@@ -193,20 +206,27 @@ class Session:
         if not self.done:
             _print("There is nothing to undo.", 1)
             return
-        edit = self.done[-1]
+        edit, item = self.done[-1], self.items[len(self.done) - 1]
+        held = [one for one in self.held_back.get(item.query.id, ()) if one.doc_id != item.doc_id]
         if edit is not None:
             try:
                 edit.undo()
             except (IRMetricsError, OSError) as error:
                 _print(f"{error} Take it out by hand: {' '.join(edit.places())}", 1)
                 return
+            held = [one for one in edit.new if one.doc_id != item.doc_id]
             _print(f"taken out: {' '.join(edit.places())}")
+        self.held_back[item.query.id] = held
         self.done.pop()
+
+    def _query(self, item: Unjudged) -> Query:
+        """Return the query of an item with what was written about it so far."""
+        golden = next((edit.golden for edit in reversed(self.done) if edit), self.unedited)
+        return golden.queries.get(item.query.id, item.query)
 
     def _print_item(self, item: Unjudged) -> None:
         """Print the item at hand with all that helps to judge it."""
-        golden = next((edit.golden for edit in reversed(self.done) if edit), self.unedited)
-        query = golden.queries.get(item.query.id, item.query)
+        query = self._query(item)
         graded = sorted(query.judgments.items(), key=lambda judged: -judged[1])
         judged = [f"{grade:g} {doc_id} {self.titles.get(doc_id, '')}".rstrip() for doc_id, grade in graded]
         about = {

@@ -56,7 +56,9 @@ def _thresholds(name: str, words: Sequence[str]) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for family in FAMILIES.values():
         if "max" in words or family.kind != "latency":
-            names = [family.name, f"{family.name}@10"] if family.kind == "ranking" else [family.name]
+            names = (
+                [family.name, f"{family.name}@10"] if family.kind in ("ranking", "overlap") else [family.name]
+            )
             about = {"description": family.definition.partition("\n")[0], **own}
             properties |= dict.fromkeys(names, about)
     of_set = {

@@ -44,7 +44,7 @@ from pytest_irmetrics.reports.session_report import SessionReport
 from pytest_irmetrics.reports.terminal import summary_lines
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.thresholds import AUTO, COMPARING_WORDS, Gates, resolve
+from pytest_irmetrics.thresholds import AUTO, Gate, Gates, resolve
 
 ARGUMENTS = (
     shared.TEST,
@@ -56,8 +56,11 @@ ARGUMENTS = (
     argument("--query", dest="queries", action="append", default=[], metavar="ID", help="print this query in full, its ranking and judgments, in place of all else (repeatable)"),
     argument("--json", action="store_true", help="print it as the JSON report that pytest writes, which `report` reads"),
 )  # fmt: skip
-_NOT_ALONE = (*COMPARING_WORDS, "significance")
-"""The words that say nothing of a run that is compared with none."""
+
+
+def _is_about_two(gate: Gate) -> bool:
+    """Whether a limit says nothing of a run that is compared with none."""
+    return gate.compares or gate.word == "significance"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -109,7 +112,7 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
     wanted = asked or shared.USUAL_METRICS
     beyond = shared.metrics_beyond(wanted, min((one.depth for _, one in runs if one.depth), default=None))
     reached = [metric for metric in wanted if metric not in beyond]
-    metrics = shared.scorable_metrics([*reached, *gated], golden)
+    metrics = shared.scorable_metrics([*reached, *gated], golden, overlap=bool(others))
     missing = tuple(i for i, query in golden.queries.items() if query.xfail is None and i not in run)
     retrieved = Retrieved(run, missing=missing, depth_advice="That is all that the run holds.")
     now = Evaluation(golden, retrieved, tuple(metrics), run.depth)
@@ -117,8 +120,9 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
     if others:
         against, other = others[0]
         comparison = compare(now, now.of_run(other))
-        gates = resolve_with_default([golden.thresholds], metrics, AUTO, "the default of max_drop")
-    judged = [gate for gate in gates if gate.metric in metrics and (others or gate.word not in _NOT_ALONE)]
+        rated = () if golden.judges_nothing else metrics
+        gates = resolve_with_default([golden.thresholds], rated, AUTO, "the default of max_drop")
+    judged = [gate for gate in gates if gate.metric in metrics and (others or not _is_about_two(gate))]
     verdicts = decide(Case(now, Gates(judged), comparison, Against(against)))
     result = ItemResult(now, Gates(judged), verdicts, comparison, against=against or None)
     names = [metric.name for metric in gated if metric not in metrics]

@@ -280,10 +280,15 @@ def titles_of_reports(paths: Iterable[str]) -> dict[str, str]:
     return titles
 
 
-def scorable_metrics(metrics: Iterable[Metric], golden: GoldenSet) -> tuple[Metric, ...]:
-    """Return the metrics, each once, that a stored run can be scored with: no latency, `no_answer` only with such queries."""
+def scorable_metrics(
+    metrics: Iterable[Metric], golden: GoldenSet, *, overlap: bool = False
+) -> tuple[Metric, ...]:
+    """Return the metrics, each once, that a stored run can be scored with: no latency, `no_answer` only with such queries.
+
+    `overlap` where it is compared with another.
+    """
     no_answer = any(query.no_answer for query in golden.queries.values())
-    kinds = ("ranking", "no_answer") if no_answer else ("ranking",)
+    kinds = {"ranking", *(["no_answer"] if no_answer else ()), *(["overlap"] if overlap else ())}
     return tuple(metric for metric in read_metrics(metrics) if metric.kind in kinds)
 
 

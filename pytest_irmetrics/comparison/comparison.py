@@ -98,11 +98,17 @@ class Comparison:
             self._changes[key] = self._measure(metric, tag)
         return self._changes[key]
 
+    @cached_property
+    def overlapping(self) -> tuple[Evaluation, Evaluation]:
+        """Today's evaluation of the paired queries and the baseline's, as `overlap` compares both with the latter."""
+        return replace(self.now, other=self.baseline), replace(self.baseline, other=self.baseline)
+
     def _measure(self, metric: Metric, tag: str | None) -> MetricChange:
-        weights = {query.id: query.weight for query in self.now.queries(metric, tag)}
-        stored = self.baseline.scores_of(metric)
+        now, baseline = self.overlapping if metric.kind == "overlap" else (self.now, self.baseline)
+        weights = {query.id: query.weight for query in now.queries(metric, tag)}
+        stored = baseline.scores_of(metric)
         before = {query_id: stored[query_id] for query_id in weights if query_id in stored}
-        return MetricChange(metric, tag, weights, before, self.now.scores_of(metric, tag))
+        return MetricChange(metric, tag, weights, before, now.scores_of(metric, tag))
 
     @cached_property
     def _repeated(self) -> bool:

@@ -54,7 +54,7 @@ def golden_set_as_stored(run: Run, name: str = "") -> GoldenSet:
             weight=stored_weight(answer),
             tags=answer.tags,
             params=answer.params,
-            no_answer=not judgments,
+            no_answer=not judgments and not answer.unjudged,
             xfail="" if answer.xfail else None,
             passages=tuple([Passage(*passage) for passage in found]),
         )
@@ -96,7 +96,7 @@ def _read_metric(name: str, depth: int | None) -> Metric | None:
     except MetricError:
         return None
     too_deep = depth is not None and (metric.cutoff or 0) > depth
-    return None if metric.kind == "latency" or too_deep else metric
+    return None if metric.kind in ("latency", "overlap") or too_deep else metric
 
 
 def with_answers(run: Run, answers: Answers) -> Run:
@@ -124,8 +124,8 @@ def with_stored_labels(query: Query, answer: Answer) -> Query | None:
     weight = stored_weight(answer, query.weight)
     if answer.judgments is None:  # a run that says nothing of judgments says nothing of tags
         return None if weight == query.weight else replace(query, weight=weight)
-    rejudged = answer.judgments != query.judgments
+    rejudged = (answer.judgments, answer.unjudged) != (query.judgments, query.is_unjudged)
     if not rejudged and weight == query.weight and {*answer.tags} == {*query.tags}:
         return None
-    no_answer = not answer.judgments if rejudged else query.no_answer
+    no_answer = not (answer.judgments or answer.unjudged) if rejudged else query.no_answer
     return replace(query, weight=weight, tags=answer.tags, judgments=answer.judgments, no_answer=no_answer)

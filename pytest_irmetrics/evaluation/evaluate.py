@@ -84,6 +84,11 @@ def evaluate(
     if isinstance(metrics, str):
         raise EvaluationError(f"`metrics` is the text {metrics!r}. Give a list: [{metrics!r}].")
     read = read_metrics(metrics, custom_metrics)
+    for metric in read:
+        if metric.kind == "overlap":
+            raise EvaluationError(
+                f"{metric.name} compares two runs. Leave it out here, and ask compare(now, baseline)[{metric.name!r}].now."
+            )
     deep_enough = max([DEFAULT_DEPTH, *(metric.cutoff or 0 for metric in read)])
     options = RetrievalOptions(  # whose values are checked of a Run too
         depth=deep_enough if depth is None else depth,

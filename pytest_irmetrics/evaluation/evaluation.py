@@ -13,7 +13,8 @@ from typing import cast
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.metrics import Metric, Scorer, mean_of_scored, parse_metric
+from pytest_irmetrics.metrics import Metric, Scorer, mean, mean_of_scored, parse_metric
+from pytest_irmetrics.metrics.formulas import Kind
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Answer, Run
 
@@ -40,6 +41,13 @@ class NoQueryError(EvaluationError):
     """A mean that has no query to average over."""
 
 
+def _is_about(kind: Kind, query: Query) -> bool:
+    """Say whether metrics of a kind score a query: unjudged ones have a latency and an overlap alone."""
+    if kind in ("latency", "overlap"):
+        return True
+    return query.no_answer if kind == "no_answer" else bool(query.judgments) and not query.no_answer
+
+
 @dataclass(frozen=True, repr=False)
 class Evaluation:
     """The scores of one run over one golden set.
@@ -61,6 +69,8 @@ class Evaluation:
     """The functions of the user's own metrics, by name."""
     only: frozenset[str] | None = None
     """Where set, the ids of the only queries that count (a comparison's paired ones)."""
+    other: Evaluation | None = None
+    """The run that `overlap` compares with, within a comparison."""
     _queries: dict[tuple[str, str | None], list[Query]] = field(
         default_factory=dict, init=False, compare=False
     )
@@ -97,7 +107,8 @@ class Evaluation:
         if isinstance(metric, Metric):
             return metric
         metric = self._by_name.get(metric) or parse_metric(metric, custom=self.custom)
-        if metric not in self.metrics:
+        reaches = self.depth is None or (metric.cutoff or 0) <= self.depth
+        if metric not in self.metrics and not (metric.kind == "overlap" and reaches):
             have = ", ".join(metric.name for metric in self.metrics)
             raise EvaluationError(
                 f"{metric.name} was not evaluated, {f'only {have}' if have else 'nor any other'}. Add it to `metrics`; "
@@ -136,8 +147,7 @@ class Evaluation:
         """Return the queries over which a metric averages, those with ``tag`` if one is given."""
         kind = self.metric(metric).kind
         if (kind, None) not in self._queries:
-            about_none = kind == "no_answer"
-            of_kind = [query for query in self.counted if kind == "latency" or query.no_answer == about_none]
+            of_kind = [query for query in self.counted if _is_about(kind, query)]
             self._queries[kind, None] = of_kind
             for query in of_kind:
                 for one in query.tags:
@@ -167,6 +177,8 @@ class Evaluation:
             return [self.retrieved.latencies.get(query.id, ()) for query in queries]
         if metric.kind == "no_answer":
             return [[float(not ranking) for ranking in self.rankings(query.id)] for query in queries]
+        if metric.kind == "overlap":
+            return [self._overlaps(metric.cutoff, query.id) for query in queries]
         if metric.kind == "custom":
             return [
                 [self._score_custom(metric, query, ranking) for ranking in self.rankings(query.id)]
@@ -176,6 +188,20 @@ class Evaluation:
         return [
             [scorer.row(query.judgments, ranking)[0] for ranking in self.rankings(query.id)]
             for query in queries
+        ]
+
+    def _overlaps(self, k: int | None, query_id: str) -> Sequence[float]:
+        """Return which share of the other run's results each ranking of a query has, both cut at k; the mean over its repeats."""
+        if self.other is None:
+            raise NoQueryError(
+                f"overlap compares two runs: compare(now, baseline)['overlap{'' if k is None else f'@{k}'}'].now"
+            )
+        before = [{*ranking[:k]} for ranking in self.other.rankings(query_id)]
+        return [
+            mean(
+                len(one.intersection(ranking[:k])) / len(one) if one else float(not ranking) for one in before
+            )
+            for ranking in self.rankings(query_id)
         ]
 
     def _score_custom(self, metric: Metric, query: Query, ranking: Sequence[str]) -> float:
@@ -253,7 +279,8 @@ class Evaluation:
         query's retrieval failed.
         """
         self._require_answers()
-        return {metric.name: self.scores_of(metric) for metric in self.metrics}
+        shown = (metric for metric in self.metrics if metric.kind != "overlap" or self.other is not None)
+        return {metric.name: self.scores_of(metric) for metric in shown}
 
     def scores_of(self, metric: str | Metric, tag: str | None = None) -> dict[str, float]:
         """Return query id → score of the queries that a metric has scored, those with ``tag`` if one is given."""
@@ -277,7 +304,7 @@ class Evaluation:
         metric = self.metric(metric)
         self._require_answers()
         query = self.golden.queries[query_id]
-        if metric.kind != "latency" and query.no_answer != (metric.kind == "no_answer"):
+        if not _is_about(metric.kind, query) or (metric.kind == "overlap" and self.other is None):
             return None
         return mean_of_scored(self._repeats(metric, [query])[0])
 
@@ -311,7 +338,7 @@ class Evaluation:
         elif metric.kind == "no_answer":
             hint = "no query has `no_answer: true`"
         else:
-            hint = "every such query is marked xfail or no_answer, or left out by the metric"
+            hint = "every such query is marked xfail or no_answer, unjudged, or left out by the metric"
         which = "" if tag is None else f" tagged {tag!r}"
         raise NoQueryError(f"{metric.name} has no query{which} to average over: {hint}.")
 

@@ -18,6 +18,7 @@ from pytest_irmetrics.gates.regression import (
     MIN_PAIRED,
     MOVED,
     compared,
+    not_comparable,
     pair_again,
     per_cent,
     too_few_paired,
@@ -26,7 +27,7 @@ from pytest_irmetrics.gates.verdict import STATES, Case, Verdict, at_least, keep
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.run.answer import document_of
-from pytest_irmetrics.thresholds import WORDS, Gate, Gates
+from pytest_irmetrics.thresholds import Gate, Gates
 
 _LONGEST_ERROR = 120
 """Characters of an error within a sentence; the whole of it stands below."""
@@ -88,9 +89,10 @@ def _judge(case: Case, gate: Gate) -> Verdict | None:
     if case.single_queries_only and gate.query_id is None and gate.word != "min_each":
         return None
     try:
-        return _JUDGES[gate.word](case, gate)
+        obstacle = not_comparable(case, gate) if gate.metric.kind == "overlap" else None
+        return obstacle or _JUDGES[gate.word](case, gate)
     except NoQueryError as error:
-        state = case.failure if WORDS[gate.word].compares_with else "failed"
+        state = case.failure if gate.compares else "failed"
         return Verdict.of(gate, state, f"A gate over no query: {error}", over_no_query=True)
 
 
@@ -107,9 +109,10 @@ def _bound(case: Case, gate: Gate) -> Verdict:
     gap = score_text(abs(value - limit), 0.0, digits=digits)
     whose = "the threshold:" if gate.query_id is None else "its own threshold;"
     text = f"{subject(gate)} is {shown}{unit}, {gap}{unit} {side} {whose} {rule}."
-    parts = {} if gate.query_id else _parts(case.evaluation, gate)
+    parts = {} if gate.query_id else _parts(case.measured(gate.metric), gate)
     queries = sorted((i for i, part in parts.items() if part > TOLERANCE), key=lambda i: (-parts[i], i))
-    return Verdict.of(gate, "failed", text, queries=tuple(queries), limit=limit, value=value)
+    state = case.failure if gate.compares else "failed"
+    return Verdict.of(gate, state, text, queries=tuple(queries), limit=limit, value=value)
 
 
 def _parts(evaluation: Evaluation, gate: Gate) -> dict[str, float]:
@@ -133,7 +136,7 @@ def _each(case: Case, gate: Gate) -> Verdict | None:
     limit = gate.limit.value
     judged = [
         (score, query.id)
-        for query, score in case.evaluation.scored(gate.metric, gate.tag)
+        for query, score in case.measured(gate.metric).scored(gate.metric, gate.tag)
         if not has_own_min(case.gates, query, gate.metric)
     ]
     if not judged:
@@ -150,8 +153,9 @@ def _each(case: Case, gate: Gate) -> Verdict | None:
         f"{subject(gate)} is below {score_text(limit, lowest)} for {len(below):,} of {queries}; "
         f"the lowest is {score_text(lowest, limit)}, and each must reach it."
     )
+    state = case.failure if gate.compares else "failed"
     return Verdict.of(
-        gate, "failed", text, queries=tuple([query_id for _, query_id in below]), limit=limit, value=lowest
+        gate, state, text, queries=tuple([query_id for _, query_id in below]), limit=limit, value=lowest
     )
 
 

@@ -31,15 +31,11 @@ _MOST_LOST = 1
 _QUERY = ("query", "queries")
 
 
-def compared(case: Case, gate: Gate) -> Verdict:
+def compared(case: Case, gate: Gate) -> Verdict | None:
     """Judge how a metric moved: under today's labels, and where these were edited under the stored ones; the worse counts."""
     comparison, against = case.comparison, case.against
-    if comparison is None:
-        other = "check(against=…) or " if WORDS[gate.word].compares_with == "run" else ""
-        text = f"{subject(gate)}: {gate.word} {gate.limit} is not checked without {other}--ir-baseline."
-        return Verdict.of(gate, "not checked", text)
-    if (obstacle := _obstacle(case, comparison, gate)) is not None:
-        return Verdict.of(gate, case.failure, obstacle[0], details=obstacle[1:])
+    if (verdict := not_comparable(case, gate)) is not None or comparison is None:
+        return verdict
     sides = (comparison, comparison.under_stored_labels)
     moved = [MOVED[gate.word](gate, case, comparison, one) for one in sides if one is not None]
     if found := [one for one in moved if one.pairs]:
@@ -58,6 +54,16 @@ def compared(case: Case, gate: Gate) -> Verdict:
             raise
         reason = str(error)  # nobody asked for a gate on this metric of this set
     return Verdict.of(gate, "not checked", f"{subject(gate)}: {gate.word} is not checked, because {reason}")
+
+
+def not_comparable(case: Case, gate: Gate) -> Verdict | None:
+    """Return the verdict on a gate that compares where there is nothing to compare with, or too little; else None."""
+    if case.comparison is None:
+        other = "check(against=…) or " if WORDS[gate.word].compares_with == "run" else ""
+        text = f"{subject(gate)}: {gate.word} {gate.limit} is not checked without {other}--ir-baseline."
+        return Verdict.of(gate, "not checked", text)
+    obstacle = _obstacle(case, case.comparison, gate)
+    return None if obstacle is None else Verdict.of(gate, case.failure, obstacle[0], details=obstacle[1:])
 
 
 def _obstacle(case: Case, comparison: Comparison, gate: Gate) -> tuple[str, str] | None:

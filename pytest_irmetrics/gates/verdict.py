@@ -10,7 +10,7 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
 from pytest_irmetrics.metrics import Metric
-from pytest_irmetrics.thresholds import WORDS, Gate, Gates, Limit, Threshold, resolve
+from pytest_irmetrics.thresholds import BASELINE_WORDS, WORDS, Gate, Gates, Limit, Threshold, resolve
 
 State = Literal["failed", "accepted", "undecided", "not checked", "passed"]
 """What a gate came to, in the order of every output.
@@ -89,6 +89,11 @@ class Verdict(NamedTuple):
         return self.state == "failed"
 
     @property
+    def compares(self) -> bool:
+        """Whether it is on how today's run differs from the baseline."""
+        return self.word in BASELINE_WORDS or (self.metric is not None and self.metric.kind == "overlap")
+
+    @property
     def key(self) -> tuple[object, ...]:
         """What tells its gate from the others of one test, and from those of another run by the same limits."""
         return self.metric, self.tag, self.word, self.single and self.queries
@@ -121,11 +126,16 @@ class Case:
         """What a gate against the baseline comes to that fails."""
         return "not checked" if self.storing else "failed"
 
+    def measured(self, metric: Metric) -> Evaluation:
+        """Return today's evaluation by which a metric is judged: of `overlap` that of the paired queries."""
+        return today_of(self.evaluation, self.comparison, metric)
+
     def score(self, gate: Gate) -> float:
         """Return the mean, or the score of a query, that a gate is on. Raises NoQueryError where there is none."""
+        evaluation = self.measured(gate.metric)
         if gate.query_id is None:
-            return self.evaluation.mean(gate.metric, gate.tag)
-        score = self.evaluation.score(gate.metric, gate.query_id)
+            return evaluation.mean(gate.metric, gate.tag)
+        score = evaluation.score(gate.metric, gate.query_id)
         if score is None:
             raise NoQueryError(f"{subject(gate)} is not defined.")
         return score
@@ -168,6 +178,12 @@ def resolve_with_default(
         gated.append(usual)
     words = {"max_drop": max_drop}
     return resolve([*places, [Threshold(metric, words, None, origin, by_default=True) for metric in gated]])
+
+
+def today_of(evaluation: Evaluation, comparison: Comparison | None, metric: Metric) -> Evaluation:
+    """Return today's evaluation by which a metric is measured: of `overlap` that of the queries that are compared."""
+    compares = metric.kind == "overlap" and comparison is not None
+    return comparison.overlapping[0] if compares and comparison else evaluation
 
 
 def rates_rankings(metric: Metric) -> bool:

@@ -132,7 +132,7 @@ def _check_level(golden: GoldenSet, source: Source) -> None:
     """Report queries whose grades are all below the relevance level."""
     level = golden.relevance_level
     for query in golden.queries.values():
-        if not query.no_answer and max(query.judgments.values()) < level:
+        if query.judgments and max(query.judgments.values()) < level:
             advice = f"Grade one {level} or higher, or lower `relevance_level`."
             message = f"No document reaches the relevance level of {level}. {advice}"
             source.add(Wrong((query.line, query.column), message))

@@ -30,8 +30,19 @@ class Format(NamedTuple):
     """Whether it holds grades below 0, and queries without a relevant document, as trec_eval does."""
 
 
-KEYS = ("forbidden", "tags", "weight", "params", "thresholds", "no_answer", "xfail", "note", "passages")
-"""What a query may have besides its id, text and judgments."""
+KEYS = (
+    "forbidden",
+    "tags",
+    "weight",
+    "params",
+    "thresholds",
+    "no_answer",
+    "xfail",
+    "note",
+    "passages",
+    "unjudged",
+)
+"""What a query may have besides its id, text and judgments; the last is that it has none of these."""
 
 
 def _modules(first: str) -> Iterator[Any]:

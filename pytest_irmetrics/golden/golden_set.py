@@ -103,6 +103,12 @@ class GoldenSet:
         """Every tag that a query carries."""
         return frozenset(tag for query in self.queries.values() for tag in query.tags)
 
+    @property
+    def judges_nothing(self) -> bool:
+        """Whether it has queries to compare with a baseline, and not one judgment to score them by."""
+        queries = self.queries.values()
+        return any(query.is_unjudged for query in queries) and not any(query.judgments for query in queries)
+
     def where(self, query_id: str) -> str:
         """Return the place of a query as ``path:line``; the set's name if it did not come from a file."""
         return format_place(self._shown, self.queries[query_id].line, None)

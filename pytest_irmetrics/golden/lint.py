@@ -121,7 +121,7 @@ def _best_possible(metric: Metric, word: str, queries: Sequence[Query], golden: 
 
     None for a metric whose best score does not follow from the judgments, or that no query has.
     """
-    counted = [query for query in queries if query.xfail is None and not query.no_answer]
+    counted = [query for query in queries if query.xfail is None and query.judgments]
     if not counted or not metric.has_known_ideal:
         return None
     judgments = [query.judgments for query in counted]

@@ -165,6 +165,8 @@ class QueryReader:
 
     def __init__(self, source: Source, *, as_trec_eval: bool = False) -> None:
         self.queries: dict[str, Query] = {}
+        self._unjudged: set[str] = set()
+        """Ids of the queries with an empty list of judgments."""
         self._source = source
         self._as_trec_eval = as_trec_eval
         self._keys: dict[str, Reader] = {
@@ -200,13 +202,17 @@ class QueryReader:
             self._source.add(Wrong((query.line, query.column), message))
 
     def judged_set(self, *, others: Iterable[str] = ()) -> GoldenSet:
-        """Return the golden set of the queries with a judgment, as trec_eval has it. Raises GoldenSetError.
+        """Return the golden set of the queries with a judgment, as trec_eval has it, or an empty list of them.
 
-        All other queries, and those of the ids `others`, are left out.
+        All other queries, and those of the ids `others`, are left out. Raises GoldenSetError.
         """
         source = self._source
         self.require_texts()
-        judged = {id_: query for id_, query in self.queries.items() if query.judgments or query.no_answer}
+        judged = {
+            id_: query
+            for id_, query in self.queries.items()
+            if not query.is_unjudged or id_ in self._unjudged
+        }
         if not judged and not source.problems:
             source.add(Wrong((1, 1), "There is no query with a judgment. Write one a line."))
         source.raise_any()
@@ -225,8 +231,10 @@ class QueryReader:
         if no_answer and "relevant" in nodes:
             message = "A `no_answer` query has no `relevant`. Remove one of the two."
             raise Wrong(nodes["relevant"].place, message)
-        if not no_answer and not self._as_trec_eval and max(judgments.values(), default=0) <= 0:
-            message = "This query has no relevant document. Grade one above 0, or write `no_answer: true` in place of `relevant`."
+        unjudged = not judgments and "relevant" in nodes and nodes["relevant"].kind == "list"
+        must_answer = not (no_answer or unjudged or self._as_trec_eval)
+        if must_answer and max(judgments.values(), default=0) <= 0:
+            message = "This query has no relevant document. Grade one above 0; or write `no_answer: true` in place of `relevant`, or `relevant: []` where nobody has judged it yet."
             raise Wrong(nodes.get("relevant", node).place, message)
         relevant = {doc_id for doc_id, grade in judgments.items() if grade > 0}
         relevant |= {passage.doc for passage in passages}
@@ -237,6 +245,8 @@ class QueryReader:
         if query_id in self.queries:
             message = f"The query {quote(query_id)} is on line {self.queries[query_id].line} already."
             raise Wrong(nodes["id" if own_id else "query"].place, f"{message} Give each an `id` of its own.")
+        if unjudged:
+            self._unjudged.add(query_id)
         line, column = node.place
         return Query(query_id, text, judgments, passages=passages, line=line, column=column, **values)
 

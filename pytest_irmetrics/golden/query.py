@@ -87,6 +87,11 @@ class Query:
     """The judged passages, which are among the judgments too."""
 
     @property
+    def is_unjudged(self) -> bool:
+        """Whether nobody has judged a document of it: it is asked and compared with the baseline, in `overlap` alone."""
+        return not self.judgments and not self.no_answer
+
+    @property
     def documents(self) -> Mapping[str, Grade]:
         """The best grade of each judged document; a document that is judged by passage counts with its best passage."""
         if not self.passages:
@@ -161,7 +166,7 @@ def query_as_dict(query: Query, *, short: bool = False) -> dict[str, object]:
         del record["id"]
     if short and query.no_answer:
         del record["relevant"]
-    always = () if short else ("query", "relevant")
+    always = ("relevant",) if short else ("query", "relevant")
     return {key: value for key, value in record.items() if value or key in always}
 
 

@@ -21,7 +21,7 @@ from typing import Literal
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.numbers import as_whole_number, read_number
 
-Kind = Literal["ranking", "no_answer", "latency", "custom"]
+Kind = Literal["ranking", "overlap", "no_answer", "latency", "custom"]
 
 Formula = Callable[..., float | None]
 
@@ -398,6 +398,10 @@ _NORM = Parameter("norm", "all", choices=("all", "min", "hits"))
 _GAIN = Parameter("gain", "linear", choices=("linear", "exp"))
 _DENOM = Parameter("denom", "k", choices=("k", "retrieved"))
 _MAX = Parameter("max", 4, below=1001, whole=True)  # 2^1000 and its sums are still finite doubles
+_SAME = (
+    "The share of the baseline's results that are among today's, both cut at k, in whatever order; 1 where both are empty. "
+    "Over all queries, unjudged ones too, and only where two runs are compared."
+)
 _EMPTY = "1 when nothing came back for a query that has no answer, else 0; over those queries alone."
 
 FAMILIES: Mapping[str, Family] = {
@@ -416,6 +420,7 @@ FAMILIES: Mapping[str, Family] = {
         Family("err", err, (_MAX,)),
         Family("rbp", rbp, (REL, Parameter("p", 0.8, below=1))),
         Family("bpref", bpref, (REL,), has_known_ideal=False),
+        Family("overlap", kind="overlap", has_known_ideal=False, about=_SAME),
         Family("no_answer", kind="no_answer", has_known_ideal=False, about=_EMPTY),
         *(
             Family(name, kind="latency", upper=inf, has_known_ideal=False, about=f"{what} of the milliseconds that a query took.")

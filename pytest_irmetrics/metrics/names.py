@@ -124,7 +124,7 @@ def parse_metric(text: str, *, custom: Collection[str] = ()) -> Metric:
 
 def _read_known(family: Family, cut: str | None, given: Mapping[str, str]) -> Metric:
     """Read the cut-off and the parameters of a known family. Raises MetricError."""
-    if family.kind != "ranking" and (cut is not None or given):
+    if family.kind not in ("ranking", "overlap") and (cut is not None or given):
         raise MetricError(f"{family.name} takes neither cut-off nor parameters. Write {family.name}.")
     values, cutoff = _read_parameters(family, given), _read_cutoff(cut)
     if cutoff is None and values.get("norm") == "min":

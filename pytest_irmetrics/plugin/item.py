@@ -161,10 +161,11 @@ class GatedItem:
     def gates(self) -> Gates:
         """The limits that this item is held to where it is compared with a baseline: the default `max_drop` too."""
         places, max_drop = self._thresholds, self.settings.max_drop
+        rated = () if self.golden.judges_nothing else self.metrics
         gates = (
             resolve(places)
             if max_drop is None
-            else resolve_with_default(places, self.metrics, max_drop, "the setting ir_max_drop")
+            else resolve_with_default(places, rated, max_drop, "the setting ir_max_drop")
         )
         # A mark can name a slice that only some of the test's sets have.
         return Gates(gate for gate in gates if gate.tag is None or gate.tag in self.golden.tags)
@@ -218,7 +219,7 @@ class GatedItem:
         if self.golden.path is None or not other:
             return None
         label = ["label", self.golden_name, "--run", other, "--run", _LABEL_REPORT]
-        by = [] if metric is None else ["--by", metric.name]
+        by = [] if metric is None or metric.kind == "overlap" else ["--by", metric.name]
         # The first is a run that fails again, so the second must not wait for its success.
         report = self.command(f"--ir-report=json:{_LABEL_REPORT}")
         return f"{report}; {shlex.join(['pytest-irmetrics', *label, *by])}"

@@ -102,6 +102,7 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
         report.notes += losses(
             (row.metric if row.tag is None else f"{row.metric} of {row.tag}", row.baseline, row.now)
             for row in report.rows
+            if not row.metric.startswith("overlap")  # which is 1 with the new baseline
         )
 
 
@@ -118,12 +119,13 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
             weight=query.weight,
             tags=query.tags,
             xfail=query.xfail is not None,
+            unjudged=query.is_unjudged,
             limits=stored_form(own_gates(query)),
         )
     means = {
         metric.name: mean
         for metric in evaluation.metrics
-        if metric.kind != "latency" and (mean := evaluation.mean_or_none(metric)) is not None
+        if metric.kind not in ("latency", "overlap") and (mean := evaluation.mean_or_none(metric)) is not None
     }
     path = golden.path
     header = Header(

@@ -103,7 +103,7 @@ class QueryReport:
     error: str | None = None
     """Why the retriever gave no ranking."""
     status: str = ""
-    """``xfail: `` and its reason, ``no_answer``, ``judged as it was stored`` (a query that fails under the judgments stored with the
+    """``xfail: `` and its reason, ``no_answer``, ``unjudged``, ``judged as it was stored`` (a query that fails under the judgments stored with the
     baseline alone, and is shown under these), or empty."""
     took: float | None = None
     """Milliseconds, the longest of its repeats; None unless a latency is reported."""

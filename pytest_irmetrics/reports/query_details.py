@@ -98,7 +98,7 @@ def moved_texts(query: QueryReport, titles: Mapping[str, str]) -> list[list[str]
 
     def sentence(lead: str, documents: Iterable[str]) -> list[str]:
         first, *more = [
-            f"{document} ({document.judgment})"
+            f"{document} ({document.judgment})" if query.judgments else str(document)
             for document in (_document(query, doc_id, titles) for doc_id in documents)
         ]
         return [f"{lead}: {first}", *more]
@@ -116,6 +116,11 @@ def moved_texts(query: QueryReport, titles: Mapping[str, str]) -> list[list[str]
         above = [i for i in query.now if i not in before] if gone else moved[0].overtaken_by
         return [found, *([sentence("new" if gone else "above it now", above)] if above else [])]
     sentences = []
+    if before is not None and query.status == "unjudged":
+        left, came = (
+            [i for i in one if i not in other] for one, other in ((before, query.now), (query.now, before))
+        )
+        sentences += [sentence(lead, ids) for lead, ids in (("gone", left), ("new", came)) if ids]
     if before is None and query.now:
         sentences.append(sentence("now", query.now))
     if missing := missing_by_grade(query, titles):

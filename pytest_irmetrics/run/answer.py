@@ -50,6 +50,8 @@ class Answer:
     """Of the ids in `rankings` those that stand for passages: id → document and text."""
     xfail: bool = False
     """Whether the query was known to be bad when the run was stored, so that it is in none of the run's means."""
+    unjudged: bool = False
+    """Whether nobody had judged a document of it; else it has no answer where `judgments` are empty."""
     limits: StoredLimits = ()
     """The limits on this query alone that judged the run when it was stored."""
     agreeing: int | None = field(default=None, compare=False)

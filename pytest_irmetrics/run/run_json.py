@@ -113,6 +113,7 @@ _QUERY_KEYS = {
     ),
     "tags": _Key("a list of texts", lambda value: _is_list(value, _is_text), tuple),
     "xfail": _Key("true or false", lambda value: isinstance(value, bool)),
+    "unjudged": _Key("true or false", lambda value: isinstance(value, bool)),
     "limits": _LIMITS,
     "passages": _Key(
         "an object of lists of two texts, document and passage",

@@ -48,6 +48,7 @@ VALID = {
             note: anything, for people
             x-seen: 2024-01-01
           - {query: asdf qwerty, no_answer: true, tags: billing}
+          - {query: nobody judged it, relevant: [], thresholds: {overlap@10: 0.5}}
           - {query: known to be bad, relevant: doc-3, xfail: TICKET-7, no_answer: false}
     """,
     "texts that look like something else": """
@@ -79,7 +80,6 @@ INVALID = {
     "an empty text": "queries: [{query: '', relevant: b}]",
     "a blank text": "queries: [{query: ' ', relevant: b}]",
     "a missing text": "queries: [{query: , relevant: b}]",
-    "an empty relevant": "queries: [{query: a, relevant: []}]",
     "no grades": "queries: [{query: a, relevant: {}}]",
     "a document twice": "queries: [{query: a, relevant: [b, b]}]",
     "a grade below 0": "queries: [{query: a, relevant: {b: -1, c: 1}}]",

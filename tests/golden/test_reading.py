@@ -167,7 +167,7 @@ def test_cells_that_are_json_are_that_value():
 
 def test_queries_without_a_judgment_are_left_out():
     assert load("a.csv", "query,docid,rating\na,d,1\na,e,\nb,f,\nc\n").left_out == ("b", "c")
-    lines = '{"query": "a", "relevant": ["d"]}\n{"query": "b", "relevant": []}\n{"query": "c"}\n'
+    lines = '{"query": "a", "relevant": ["d"]}\n{"query": "b", "relevant": {}}\n{"query": "c"}\n'
     assert load("a.jsonl", lines).left_out == ("b", "c")
 
 

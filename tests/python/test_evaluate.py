@@ -185,7 +185,7 @@ def test_a_mean_of_no_query_says_why():
             evaluation.mean(metric, tag)
     missed = evaluate(GOLDEN, Run({"b": ["d1"]}), ["mrr(miss=skip)"])
     with pytest.raises(
-        ValueError, match="every such query is marked xfail or no_answer, or left out by the metric"
+        ValueError, match="every such query is marked xfail or no_answer, unjudged, or left out by the metric"
     ):
         missed["mrr(miss=skip)"]
     assert missed.scores == {"mrr(miss=skip)": {}}

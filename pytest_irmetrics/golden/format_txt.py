@@ -1,0 +1,41 @@
+"""Golden sets as plain text: a list of queries, one a line, of which none is judged yet."""
+
+from __future__ import annotations
+
+import re
+
+from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.formats import Format
+from pytest_irmetrics.golden.golden_set import GoldenSet
+from pytest_irmetrics.golden.queries import QueryReader
+from pytest_irmetrics.golden.rows import refuse
+from pytest_irmetrics.golden.source import Node, Source, Wrong
+
+FORMATS = {"txt": Format((".txt",), frozenset(("unjudged",)))}
+
+
+def read(source: Source) -> GoldenSet:
+    """Read a list of queries; blank lines are skipped. Raises GoldenSetError."""
+    reader = QueryReader(source)
+    for number, line in enumerate(source.lines(), 1):
+        place, text = (number, 1), line.strip()
+        if text in reader.queries:
+            first = reader.queries[text].line
+            source.add(Wrong(place, f"{quote(text)} is on line {first} already. Remove one of the two."))
+        elif text:
+            values = {"query": Node(place, text), "relevant": Node(place, [], "list")}
+            pairs = [(Node(place, key), value) for key, value in values.items()]
+            reader.read(Node(place, pairs, "mapping"))
+    if not reader.queries:
+        source.add(Wrong((1, 1), "There is no query. Write one a line."))
+    return reader.judged_set()
+
+
+def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:
+    """Return the content of the file. Raises ConversionError."""
+    queries = golden.queries.values()
+    judged = [query.id for query in queries if not query.is_unjudged]
+    refuse(judged, "A list of queries holds no judgments", "Choose YAML or JSONL, for the judgments of")
+    odd = [query.id for query in queries if re.search(r"\A\s|[\n\r\0]|\s\Z|\A\Z", query.text or "")]
+    refuse(odd, "A list holds texts of one line, without white space at the ends", "Change")
+    return {path: "".join(f"{query.text}\n" for query in queries)}

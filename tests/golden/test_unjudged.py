@@ -1,0 +1,194 @@
+"""Queries that nobody has judged: compared with the baseline by `overlap`, in no mean, and the first to be judged."""
+
+from __future__ import annotations
+
+import json
+import shlex
+from pathlib import Path
+
+import pytest
+
+from pytest_irmetrics import GoldenSet, GoldenSetError, Run, compare, evaluate
+from tests.cli.console import run
+from tests.projects import printed, text_of
+
+QUERIES = [f"query {n}" for n in range(30)]
+ANSWERS = {query: [f"{query}-{rank}" for rank in range(10)] for query in QUERIES}
+CHANGED = {**ANSWERS, **{query: [f"other-{rank}" for rank in range(10)] for query in QUERIES[:9]}}
+"""Nine of thirty queries get other documents: an overlap of 0.7."""
+
+MIXED = """
+queries:
+- {query: a, relevant: [d1]}
+- {query: b, relevant: [], tags: [t]}
+- {query: c, no_answer: true}
+"""
+
+
+@pytest.fixture
+def gated(project):
+    """A project with thirty queries in a text file, of which none is judged, and a stored baseline."""
+    (project.path / "golden/faq.yaml").unlink()
+    project.write("golden/faq.txt", "\n".join([*QUERIES, "", ""]))
+    project.answers(ANSWERS)
+    project.test(['ir_golden("golden/*")', 'ir_threshold("overlap@10", 0.8)'])
+    project.store()
+    return project
+
+
+def test_a_list_of_queries_gates_without_one_judgment(gated):
+    passed = gated.run("--ir-baseline")
+    passed.assert_outcomes(passed=1)
+    assert "golden/faq.txt: passes, 30 queries; overlap@10 1.0000" in printed(passed)
+    assert "Nobody has judged 30 of 30 queries" in printed(passed)
+    gated.answers(CHANGED)
+    failed = gated.run("--ir-baseline", "--ir-report=report.json", "--ir-report=report.md", "-v")
+    failed.assert_outcomes(failed=1)
+    said = text_of(failed)
+    assert "overlap@10 is 0.7000, 0.1000 below the threshold: at least 0.8000 is required." in said
+    assert "90 documents left the first 10, 90 came in, in 9 of 30 queries; nobody has judged any." in said
+    assert (
+        "golden/faq.txt:1: query 0 [unjudged] overlap@10 1.0000 → 0.0000 gone: query 0-0; query 0-1;" in said
+    )
+    assert "To accept it:" in said
+    (row,) = json.loads((gated.path / "report.json").read_text())["tests"][0]["rows"]
+    assert (row["now"], row["baseline"], row["worse"]) == (pytest.approx(0.7), 1.0, 9)
+    assert "overlap" in (gated.path / "report.md").read_text()
+    updated = gated.run("--ir-baseline-update")
+    updated.assert_outcomes(passed=1)
+    assert "overlap@10 is 0.7000" in printed(updated)
+    assert "As the baseline this is lower" not in printed(updated)
+    gated.run("--ir-baseline").assert_outcomes(passed=1)
+
+
+def test_without_a_baseline_an_overlap_is_not_checked(gated):
+    result = gated.run()
+    result.assert_outcomes(passed=1)
+    assert "overlap@10: min 0.8 is not checked without --ir-baseline." in printed(result)
+
+
+@pytest.mark.parametrize("option", ["-q", "-v"])
+def test_a_set_without_judgments_whose_overlap_is_not_gated_gates_nothing(gated, option):
+    gated.test('ir_golden("golden/*")')
+    result = gated.run("--ir-baseline", option)
+    result.assert_outcomes(passed=1)
+    assert "nothing gated" in printed(result)
+
+
+def test_judged_and_unjudged_queries_live_in_one_file(project):
+    project.write("golden/faq.yaml", MIXED)
+    project.answers({"a": ["d1", "d2"], "b": ["d3", "d4"]})
+    project.test(
+        ['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 1.0)', 'ir_threshold("overlap@10", min_each=0.9)']
+    )
+    project.store()
+    stored = json.loads(project.baseline.read_text())
+    assert {one["id"]: one.get("unjudged") for one in stored["queries"]} == {"a": None, "b": True, "c": None}
+    assert stored["means"]["mrr"] == 1.0
+    assert "overlap@10" not in stored["means"]
+    project.answers({"a": ["d1", "d2"], "b": ["d3", "d5"]})
+    result = project.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    assert "overlap@10 is below 0.9000 for 1 of 3 queries; the lowest is 0.5000" in printed(result)
+
+
+def test_judging_a_query_is_an_edit_of_labels(project):
+    project.write("golden/faq.yaml", MIXED)
+    project.answers({"a": ["d1"], "b": ["d3", "d4"]})
+    project.store()
+    project.edit("golden/faq.yaml", "relevant: []", "relevant: [d4]")
+    result = project.run("--ir-baseline")
+    result.assert_outcomes(passed=1)
+    assert "1 judgment changed: b: d4 none → 1." in printed(result)
+    project.answers({"a": ["d2"], "b": ["d4"]})
+    assert "mrr fell by 0.2500" in printed(project.run("--ir-baseline", "-o", "ir_max_drop=0"))
+
+
+def test_a_baseline_that_is_too_shallow_fails_and_one_of_other_words_is_told(gated):
+    gated.test(['ir_golden("golden/*", depth=20)', 'ir_threshold("overlap@20", 0.8)'])
+    result = gated.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    assert "overlap@20 needs 20 results a query, and the baseline holds 10." in printed(result)
+
+
+def test_what_an_overlap_cannot_be_held_to_is_refused(gated):
+    gated.test(['ir_golden("golden/*")', 'ir_threshold("overlap@10", max_drop=0.1)'])
+    result = gated.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    said = "`max_drop` does not apply to overlap@10, which compares with the baseline itself. Use `min` or `min_each`."
+    assert said in printed(result)
+
+
+def test_in_python_compare_tells_the_overlap(tmp_path):
+    path = tmp_path / "faq.yaml"
+    path.write_text(MIXED)
+    golden = GoldenSet.load(path)
+    assert [query.is_unjudged for query in golden.queries.values()] == [False, True, False]
+    with pytest.raises(ValueError, match=r"compare\(now, baseline\)\['overlap@2'\].now"):
+        evaluate(golden, Run({"a": []}), ["overlap@2"])
+    before = evaluate(golden, Run({"a": ["d1", "d2", "d3"], "b": [], "c": []}), ["mrr"])
+    now = evaluate(golden, Run({"a": ["d2", "d9", "d1"], "b": ["x"], "c": []}), ["mrr"])
+    change = compare(now, before)["overlap@2"]
+    assert dict(change.after) == {"a": 0.5, "b": 0.0, "c": 1.0}
+    assert change.now == pytest.approx(0.5)
+    assert set(now.scores["mrr"]) == {"a"}
+
+
+def test_a_list_of_queries_is_read_and_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("q.txt").write_text("\ufeffone\n\n  two words \nno\n", encoding="utf-8")
+    assert list(GoldenSet.load("q.txt").queries) == ["one", "two words", "no"]
+    for target in ("q.yaml", "q.jsonl", "back.txt"):
+        assert run("convert", "q.txt", target).status == 0
+        assert all(query.is_unjudged for query in GoldenSet.load(target).queries.values())
+    assert Path("back.txt").read_text() == "one\ntwo words\nno\n"
+    refused = run("convert", "q.txt", "q.csv")
+    assert (refused.status, "Nothing of it can be held as CSV" in refused.err) == (1, True)
+    Path("faq.yaml").write_text(MIXED)
+    assert "A list of queries holds no judgments" in run("convert", "faq.yaml", "faq.txt").err
+    for text, said in (
+        ("", "q.txt:1:1: There is no query."),
+        ("a\na\n", "q.txt:2:1: 'a' is on line 1 already"),
+    ):
+        Path("q.txt").write_text(text)
+        with pytest.raises(GoldenSetError, match=said):
+            GoldenSet.load("q.txt")
+
+
+def test_init_begins_from_a_list_of_queries(pytester, monkeypatch):
+    monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    Path("queries.txt").write_text("refund policy\nhow do I pay by invoice\n")
+    done = run("init", "--queries", "queries.txt")
+    assert done.status == 0, done.err
+    commands = [line.partition(": ")[2] for line in done.out.splitlines() if " pytest " in line]
+    options = ["-p", "pytest_irmetrics.plugin", "-p", "no:cacheprovider"]
+    for command in commands:
+        pytester.runpytest_subprocess(*options, *shlex.split(command)[1:]).assert_outcomes(passed=1)
+    conftest = Path("conftest.py")
+    conftest.write_text(conftest.read_text().replace("size=k)", "size=k)[2:]"))
+    broken = pytester.runpytest_subprocess(*options, *shlex.split(commands[-1])[1:])
+    broken.assert_outcomes(failed=1)
+    assert run("init", "--queries", "nowhere.txt").err.startswith("nowhere.txt:1:1: ")
+
+
+def test_label_offers_first_what_changed_in_unjudged_queries(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("faq.yaml").write_text(MIXED)
+    Run({"a": ["u1", "u2"], "b": ["v1", "v2", "v3"], "c": []}).save("before.run")
+    Run({"a": ["u2", "u1"], "b": ["v1", "v2", "w3"], "c": []}).save("now.run")
+    done = run("label", "faq.yaml", "--run", "before.run", "--run", "now.run", "-o", "-")
+    order = [line.split(",")[2] for line in done.data.decode("utf-8-sig").splitlines()[1:]]
+    assert order == ["v3", "w3", "u1", "u2", "v1", "v2"]
+
+
+def test_a_grade_of_0_waits_for_a_relevant_document(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("faq.yaml").write_text(MIXED)
+    Run({"b": ["v1", "v2", "v3"]}).save("a.run")
+    label = ["label", "faq.yaml", "--run", "a.run", "-i"]
+    only = run(*label, stdin="0\n0\nq\n")
+    assert "Without a relevant document, and so as they were: b." in only.out
+    assert Path("faq.yaml").read_text() == MIXED
+    both = run(*label, stdin="0\nu\n0\n2\nu\n3\n0\nq\n")
+    assert "faq.yaml: 3 judgments written." in both.out
+    assert "relevant: {v1: 0, v2: 3, v3: 0}" in Path("faq.yaml").read_text()
