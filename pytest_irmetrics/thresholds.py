@@ -13,6 +13,10 @@ from pytest_irmetrics.base.numbers import finite, read_number
 from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.metrics import Metric, parse_metric
 
+EACH_TAG = "*"
+"""The tag of a limit on each tag that `MIN_TAGGED` queries or more carry."""
+MIN_TAGGED = 10
+
 _OFF = "off"
 """The limit that cancels one of a place further away."""
 _MAX_SHOWN = 60  # characters of a user's text that a message repeats
@@ -155,7 +159,7 @@ class Gate(NamedTuple):
 class Gates:
     """All gates of one test, grouped by metric and tag in the order in which thresholds name them."""
 
-    __slots__ = ("_by_slice", "also", "own")
+    __slots__ = ("_by_slice", "also", "own", "too_small")
 
     def __init__(
         self,
@@ -163,11 +167,14 @@ class Gates:
         *,
         own: Mapping[str, Sequence[Gate]] | None = None,
         also: Gates | None = None,
+        too_small: Sequence[str] = (),
     ) -> None:
         self.own = own
         """Query id → the gates on that query alone; None: those of the golden set at hand."""
         self.also = also
         """Further limits on the same run: of two verdicts on one thing the worse one counts."""
+        self.too_small = too_small
+        """The tags that a limit on each tag leaves out, as too few queries carry them."""
         self._by_slice: dict[tuple[Metric, str | None], dict[str, Gate]] = {}
         for gate in gates:
             self._by_slice.setdefault((gate.metric, gate.tag), {})[gate.word] = gate

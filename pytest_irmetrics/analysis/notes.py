@@ -18,6 +18,7 @@ from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.reports.item_report import Note, mean_name
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.run import Run
+from pytest_irmetrics.thresholds import MIN_TAGGED
 
 About = Callable[[ItemResult], Iterator[str]]
 
@@ -63,6 +64,15 @@ def _unjudged(result: ItemResult) -> Iterator[str]:
             "" if golden.path is None else ", and `pytest-irmetrics label` offers first what changed in them"
         )
         yield f"Nobody has judged {len(unjudged):,} of {of}: only overlap looks at these{label}."
+
+
+def _small_tags(result: ItemResult) -> Iterator[str]:
+    """Name the tags that a limit on each tag leaves out."""
+    if small := result.gates.too_small:
+        counts = listed(
+            [f"{tag} ({sum(tag in one.tags for one in result.evaluation.counted)})" for tag in small]
+        )
+        yield f"Not gated, as fewer than {MIN_TAGGED} queries carry the tag: {counts}."
 
 
 def _would_pass(result: ItemResult) -> Iterator[str]:
@@ -287,6 +297,7 @@ def _any_answer_changed(comparison: Comparison) -> bool:
 _NOTES: Sequence[tuple[str, About]] = (
     ("quiet", _left_out),
     ("normal", _unjudged),
+    ("quiet", _small_tags),
     ("normal", _would_pass),
     ("quiet", _nothing_relevant),
     ("normal", _answers_cut_short),

@@ -14,7 +14,7 @@ from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import decide
 from pytest_irmetrics.gates.limits import limit_edits, read_limits
-from pytest_irmetrics.gates.verdict import Against, Case, Verdict
+from pytest_irmetrics.gates.verdict import Against, Case, Verdict, with_each_tag
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.item_report import SinceReport, mean_name
@@ -66,8 +66,8 @@ def compare_since(
 ) -> tuple[SinceReport, list[Verdict]]:
     """Compare a test with another commit, and return the verdicts on what fails against that and not today.
 
-    `now` is today's run and `stored` today's stored baseline, None where today's run is being stored. `gates` and
-    `verdicts` are today's. The verdicts that are returned are *accepted*; with `refuse` they fail.
+    `now` is today's run and `stored` today's stored baseline, None where today's run is being stored. `gates`, as they
+    were written, and `verdicts` are today's. The verdicts that are returned are *accepted*; with `refuse` they fail.
     """
     run = committed.run
     report = SinceReport(committed.ref, committed.commit, "unchanged", committed.file)
@@ -82,16 +82,18 @@ def compare_since(
     if None not in (run.depth, now.depth) and run.depth != now.depth:
         edits.append(Edit("depth", "", str(run.depth), str(now.depth)))
     limits = read_limits(run, now.custom, _ORIGIN)
+    as_written, gates = gates, with_each_tag(gates, now)
     judging, accepted = [gates], []
     if limits is not None:
-        edited = limit_edits(limits.gates, gates, now.golden.queries, run.means)
+        edited = limit_edits(limits.gates, as_written, now.golden.queries, run.means)
         edits += [Edit("limit", edit.text, weaker=edit.holds_less) for edit in edited]
         edits += [Edit("limit", f"{text} → off", weaker=True) for text in limits.unread]
         lost = f"judged it at {report.where}, and cannot be computed."
         unread = (Verdict("failed", f"{text} {lost}", "", origin=_ORIGIN) for text in limits.unread)
         accepted += [(verdict, _LOOSENED) for verdict in unread]
-        judging.append(limits.gates)
-        gates = Gates(gates, own=gates.own, also=limits.gates)  # the worse verdict counts
+        then = with_each_tag(limits.gates, now)
+        judging.append(then)
+        gates = Gates(gates, own=gates.own, also=then)  # the worse verdict counts
     gated = dict.fromkeys(mean for one in judging for mean in one.slices)
     known = now.metrics
     metrics = dict.fromkeys([*known, *(metric for metric, _ in gated)])

@@ -32,7 +32,7 @@ from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import DEFAULT_DEPTH, require_depth
 from pytest_irmetrics.gates.decide import decide
-from pytest_irmetrics.gates.verdict import Against, Case, resolve_with_default
+from pytest_irmetrics.gates.verdict import Against, Case, resolve_with_default, with_each_tag
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.blocks import Level
@@ -123,8 +123,9 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
         rated = () if golden.judges_nothing else metrics
         gates = resolve_with_default([golden.thresholds], rated, AUTO, "the default of max_drop")
     judged = [gate for gate in gates if gate.metric in metrics and (others or not _is_about_two(gate))]
-    verdicts = decide(Case(now, Gates(judged), comparison, Against(against)))
-    result = ItemResult(now, Gates(judged), verdicts, comparison, against=against or None)
+    gates = with_each_tag(Gates(judged), now)
+    verdicts = decide(Case(now, gates, comparison, Against(against)))
+    result = ItemResult(now, gates, verdicts, comparison, against=against or None)
     names = [metric.name for metric in gated if metric not in metrics]
     result.notes += [Note("normal", text) for text in _notes_on_run(now, beyond, names)]
     result.notes += notes_on(result)

@@ -10,7 +10,17 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
 from pytest_irmetrics.metrics import Metric
-from pytest_irmetrics.thresholds import BASELINE_WORDS, WORDS, Gate, Gates, Limit, Threshold, resolve
+from pytest_irmetrics.thresholds import (
+    BASELINE_WORDS,
+    EACH_TAG,
+    MIN_TAGGED,
+    WORDS,
+    Gate,
+    Gates,
+    Limit,
+    Threshold,
+    resolve,
+)
 
 State = Literal["failed", "accepted", "undecided", "not checked", "passed"]
 """What a gate came to, in the order of every output.
@@ -184,6 +194,24 @@ def today_of(evaluation: Evaluation, comparison: Comparison | None, metric: Metr
     """Return today's evaluation by which a metric is measured: of `overlap` that of the queries that are compared."""
     compares = metric.kind == "overlap" and comparison is not None
     return comparison.overlapping[0] if compares and comparison else evaluation
+
+
+def with_each_tag(gates: Gates, evaluation: Evaluation) -> Gates:
+    """Return gates in which a limit on each tag (`*`) is one on every tag that enough queries of its metric carry.
+
+    One that a tag has of its own takes the place of it.
+    """
+    found, too_small = [gate for gate in gates if gate.tag != EACH_TAG], dict[str, None]()
+    for gate in (one for one in gates if one.tag == EACH_TAG):
+        for tag in evaluation.tags:
+            if gate.word in gates.of(gate.metric, tag):
+                continue
+            if len(evaluation.queries(gate.metric, tag)) < MIN_TAGGED:
+                too_small[tag] = None
+            else:
+                found.append(gate._replace(tag=tag))
+    named = too_small if evaluation.only is None else ()  # with fewer queries asked it would name all
+    return Gates(found, own=gates.own, also=gates.also, too_small=[*named])
 
 
 def rates_rankings(metric: Metric) -> bool:

@@ -17,7 +17,7 @@ from pytest_irmetrics.golden.queries import QueryReader, pairs_of, read_keys, re
 from pytest_irmetrics.golden.query import limits_as_dict, query_as_dict
 from pytest_irmetrics.golden.source import Node, Source, Wrong
 from pytest_irmetrics.golden.yaml_nodes import NodeReader, place
-from pytest_irmetrics.thresholds import Threshold
+from pytest_irmetrics.thresholds import EACH_TAG, Threshold
 
 FORMATS = {"yaml": Format((".yaml", ".yml"), frozenset((*KEYS, "set")), as_trec_eval=False)}
 
@@ -123,7 +123,7 @@ def _read_slices(node: Node, key: str, queries: QueryReader, source: Source) -> 
 def _check_tags(slices: Node, golden: GoldenSet, source: Source) -> None:
     """Report slices by a tag that no query carries."""
     for tag, _ in slices.value:
-        if tag.value not in golden.tags:
+        if tag.value not in golden.tags and not (tag.value == EACH_TAG and golden.tags):
             message = f"No query carries the tag {quote(tag.value)}. Tag some, or remove the slice."
             source.add(Wrong(tag.place, message))
 

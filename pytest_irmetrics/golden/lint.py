@@ -14,7 +14,7 @@ from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.metrics import Metric, Scorer, mean
-from pytest_irmetrics.thresholds import WORDS, Limit
+from pytest_irmetrics.thresholds import EACH_TAG, WORDS, Limit
 
 _Note = tuple[str, str]
 """A place, ``path:line``, and a sentence."""
@@ -89,7 +89,7 @@ def _ineffective_thresholds(golden: GoldenSet) -> Iterator[_Note]:
     """Find limits that no result can fail, and limits that no ranking can meet."""
     queries = list(golden.queries.values())
     judged = [
-        (threshold, [query for query in queries if threshold.tag in (None, *query.tags)])
+        (threshold, [query for query in queries if threshold.tag in (None, EACH_TAG, *query.tags)])
         for threshold in golden.thresholds
     ]
     judged += [(threshold, [query]) for query in queries for threshold in query.thresholds]

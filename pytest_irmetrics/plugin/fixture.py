@@ -19,7 +19,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import warn_of_unknown_ids
 from pytest_irmetrics.gates.decide import RETURN_KNOWN_IDS, decide
-from pytest_irmetrics.gates.verdict import Against, Case
+from pytest_irmetrics.gates.verdict import Against, Case, with_each_tag
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.plugin.baselines import read_stored_run, run_of_other
 from pytest_irmetrics.plugin.item import GatedItem
@@ -144,7 +144,7 @@ class IRMetrics:
             comparison = None if baseline is None else Comparison(now, baseline)
             if comparison is None:
                 gates, compared = item.written_gates, Against()
-            result = _decided(item, gates, now, comparison, compared)
+            result = _decided(item, with_each_tag(gates, now), now, comparison, compared)
             if committed is not None and not now.errors:
                 from pytest_irmetrics.plugin.since import add_since  # noqa: PLC0415 - as above
 
@@ -172,7 +172,7 @@ class IRMetrics:
         if stored is None:  # a missing baseline has raised RunError
             pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
         baseline = item.evaluation(item.metrics, Retrieved(stored)).of_run(stored)
-        result = run_selftest(baseline, item.gates, against)
+        result = run_selftest(baseline, with_each_tag(item.gates, baseline), against)
         result.notes[:0] = item.notes
         before = version_before(item.baseline_file, stored) if against.name == OWN_BASELINE else None
         if before is not None:

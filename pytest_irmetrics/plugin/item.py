@@ -25,7 +25,7 @@ from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.baseline import baseline_path
-from pytest_irmetrics.thresholds import Gates, Threshold, resolve
+from pytest_irmetrics.thresholds import EACH_TAG, Gates, Threshold, resolve
 
 _LABEL_REPORT = "run.json"
 """The file that the commands to judge documents write the run to."""
@@ -136,7 +136,8 @@ class GatedItem:
         for threshold in chain(*marked):
             siblings = (self.settings.golden_set(path).tags for path in self.parameter.siblings)
             if threshold.tag is not None and not any(
-                threshold.tag in tags for tags in (golden.tags, *siblings)
+                threshold.tag in tags or (tags and threshold.tag == EACH_TAG)
+                for tags in (golden.tags, *siblings)
             ):
                 raise MarkError(
                     f"{threshold.origin}: no query has the tag {threshold.tag!r}, so the threshold binds to nothing. "
@@ -168,7 +169,7 @@ class GatedItem:
             else resolve_with_default(places, rated, max_drop, "the setting ir_max_drop")
         )
         # A mark can name a slice that only some of the test's sets have.
-        return Gates(gate for gate in gates if gate.tag is None or gate.tag in self.golden.tags)
+        return Gates(gate for gate in gates if gate.tag in (None, EACH_TAG, *self.golden.tags))
 
     @property
     def written_gates(self) -> Gates:

@@ -22,7 +22,7 @@ from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.run import Answer, Header, Run
 from pytest_irmetrics.run.answer import document_of
-from pytest_irmetrics.thresholds import Gates
+from pytest_irmetrics.thresholds import EACH_TAG, Gates
 
 _LONGEST_TITLE = 120
 _NO_ANSWER = Answer(((),))
@@ -41,7 +41,9 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -
     report.only_queries = single
     tagged = [limit for limit in settings.thresholds if limit.tag is not None and result.checked]
     report.unbound = [
-        f"{limit.metric.name} [{limit.tag}]" for limit in tagged if limit.tag not in item.golden.tags
+        f"{limit.metric.name} [{limit.tag}]"
+        for limit in tagged
+        if limit.tag not in ((*item.golden.tags, EACH_TAG) if item.golden.tags else ())
     ]
     report.look = item.command(*(["--ir-baseline"] if own else []))
     report.accept = item.command("--ir-baseline-update") if own and result.acceptable else None
@@ -143,7 +145,7 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
     update, comparison = item.settings.update, result.comparison
     result.notes += notes_on(result, verbose=item.verbosity >= 1)
     if comparison is not None and result.against == OWN_BASELINE and not update:
-        result.notes += _on_limits(item, comparison, result.gates)
+        result.notes += _on_limits(item, comparison, item.gates)
     if result.against is None and not item.baseline_file.exists():
         result.notes += _on_first_limits(result)
     own = item.settings.shown(item.baseline_file)

@@ -133,7 +133,7 @@ def add_since(
     """
     refuse = item.settings.accept == "fail" and not item.settings.update
     result.since, verdicts = compare_since(
-        result.evaluation, stored, result.gates, result.verdicts, committed, refuse=refuse
+        result.evaluation, stored, item.gates, result.verdicts, committed, refuse=refuse
     )
     in_order = sorted([*verdicts, *result.verdicts], key=lambda verdict: STATES.index(verdict.state))
     result.verdicts = tuple(in_order)
