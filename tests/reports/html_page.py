@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from html.parser import HTMLParser
 
-VOID = {"meta", "link", "input"}
+VOID = {"meta", "link", "input", "br"}
 
 
 class Page(HTMLParser):

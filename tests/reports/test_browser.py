@@ -211,6 +211,15 @@ def test_the_first_screen_says_what_broke_when_and_on_what(page, large):
             assert 0 < bottom < 800, part
 
 
+def test_the_broken_queries_begin_on_the_first_screen_on_a_phone_on_the_second(page, large):
+    for width, height, screens in ((1280, 900, 1), (390, 844, 2)):
+        browser = page(large, width=width, height=height)
+        first = "document.querySelector('.set .query a').getBoundingClientRect().bottom"
+        assert 0 < browser.do(f"return {first}") < height * screens
+        above = "document.querySelector('.set .wide').getBoundingClientRect().top"
+        assert browser.do(f"return {first} < {above}")
+
+
 def test_the_index_of_several_golden_sets_is_sorted_by_a_click_and_their_queries_are_one_list(page, large):
     browser = page(large)
     names = "return [...document.querySelectorAll('.index tbody a')].map(e => e.textContent.slice(11, 12))"

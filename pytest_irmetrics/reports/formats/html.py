@@ -11,7 +11,7 @@ from datetime import datetime
 
 from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.reports import document, plots
-from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Text
+from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table, Text
 from pytest_irmetrics.reports.html_page import Trusted, content_policy, read_resource, templates
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, QueryReport
 from pytest_irmetrics.reports.query_details import query_block, query_option
@@ -87,8 +87,12 @@ def render(session: SessionReport) -> str:
     return text
 
 
-def _blocks(item: ItemReport, said_above: Collection[str]) -> Iterator[Block]:
-    """Yield a golden set's blocks without what the top of the page says; of its queries those alone that a failure shows."""
+def _blocks(item: ItemReport, said_above: Collection[str]) -> list[Block]:
+    """Return a golden set's blocks without what the top of the page says; of its queries those alone that a failure shows.
+
+    These stand above all tables, which would take them off the first screen.
+    """
+    blocks: list[Block] = []
     for block in document.whole(item):
         if not block.is_shown_at(Level.NORMAL if isinstance(block, Query) else Level.ALL):
             continue
@@ -96,9 +100,15 @@ def _blocks(item: ItemReport, said_above: Collection[str]) -> Iterator[Block]:
             continue
         if isinstance(block, Commands) and item.against == OWN_BASELINE:
             history = f"pytest-irmetrics history {shlex.quote(item.nodeid)} --html history.html"
-            yield Commands([*block.commands, ("To see how its means moved", history)])
+            blocks.append(Commands([*block.commands, ("To see how its means moved", history)]))
         else:
-            yield block
+            blocks.append(block)
+    queries = [place for place, block in enumerate(blocks) if isinstance(block, Query)]
+    table = next((place for place, block in enumerate(blocks) if isinstance(block, Table)), len(blocks))
+    if queries and table < queries[0]:
+        lead, end = queries[0] - 1, queries[-1] + 1
+        blocks = blocks[:table] + blocks[lead:end] + blocks[table:lead] + blocks[end:]
+    return blocks
 
 
 def _lead(item: ItemReport, session: SessionReport) -> list[str]:
