@@ -21,6 +21,7 @@ import pytest
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.files import nearest_repository, relative_path
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.plugin.baselines import unread_baselines
 from pytest_irmetrics.plugin.config import REPORT_ATTRIBUTE, run_config, runs_tests
 from pytest_irmetrics.reports import ItemReport, SessionReport
@@ -156,7 +157,7 @@ class Recorder:
             problems=self._problems,
             stored=self._stored,
             written=self._written,
-            notes=[*self._unused_note(), *_unbound_notes(items)],
+            notes=[*self._unused_note(), *self._not_stored_note(), *_unbound_notes(items)],
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -212,6 +213,13 @@ class Recorder:
             options = ("ir_baseline_update", "ir_selftest", "ir_since", "ir_baseline")
             given = [f"--{one.replace('_', '-')}" for one in options if self._config.getoption(one)]
             yield from (f"{one} was given, and no test of this run used irmetrics." for one in given[:1])
+
+    def _not_stored_note(self) -> Iterator[str]:
+        """Yield that baselines were to be stored, and for how many tests none was because they did not pass."""
+        outcomes = [attempt.outcome for attempt in self._attempts.values()]
+        left = len(outcomes) - outcomes.count("passed") - outcomes.count("skipped")
+        if self._settings.update and left:
+            yield f"{plural(left, 'baseline')} not stored: a test that does not pass leaves what is stored as it is."
 
 
 def _report_targets(config: pytest.Config, paths: Sequence[str]) -> list[Target]:
