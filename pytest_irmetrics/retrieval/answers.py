@@ -75,6 +75,11 @@ def describe(value: object) -> str:
     return text if value is None or text.startswith((f"<{name}", f"{name}(")) else f"{name} {text}"
 
 
+def describe_key(key: object) -> str:
+    """Return a key as code that reads it, for a message; cut where it is long."""
+    return printable(_SHORT.repr(key))
+
+
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxfrozenset = _SHORT.maxdict = _SHORT.maxdeque = 3
@@ -140,7 +145,9 @@ def read_item(item: Any) -> tuple[str, float | None]:
         raise RefusedError("Results within a result: return one flat list; pairs are tuples.")
     row = _as_row(item)
     if row is None:
-        raise RefusedError("No id can be read from it. A fixture ir_doc_id can say where it is.")
+        fields = [key for key in item if as_id(item[key])] if isinstance(item, Mapping) else []
+        example = f", such as `lambda found: found[{describe_key(fields[0])}]`" if fields else ""
+        raise RefusedError(f"No id can be read from it. A fixture ir_doc_id can say where it is{example}.")
     if len(row) == 1:
         return _id_in(row[0]), None
     score = score_of(row[1])

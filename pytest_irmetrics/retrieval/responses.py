@@ -19,7 +19,9 @@ from pytest_irmetrics.retrieval.answers import (
     AnswerError,
     RefusedError,
     describe,
+    describe_key,
     score_of,
+    type_name,
     value_of,
 )
 from pytest_irmetrics.run.answer import as_id, ranked
@@ -104,12 +106,12 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
     for key, value in answer.items():
         doc, score = as_id(key), score_of(value)
         if doc is None or score is None:
-            inside = (
-                " Return the list of results that is in it." if isinstance(value, (list, Mapping)) else ""
-            )
-            raise RefusedError(
-                f"It is not a mapping of id to score: {describe(key)} leads to {describe(value)}.{inside}"
-            )
+            leads = f"It is not a mapping of id to score: {describe(key)} leads to"
+            if isinstance(value, (list, Mapping)):
+                raise RefusedError(
+                    f"{leads} a {type_name(value)}. Return the results in it: `answer[{describe_key(key)}]`."
+                )
+            raise RefusedError(f"{leads} {describe(value)}.")
         if math.isnan(score):
             raise RefusedError(f"The score of {describe(key)} is NaN.")
         scores.append((doc, score))
