@@ -27,6 +27,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     """
     try:
         options = _parser().parse_args(arguments)
+        for name, value in vars(options).items():
+            if value == "" or (isinstance(value, list) and "" in value):
+                options.parser.error(f"{name} is empty. Was it to come from a variable that is not set here?")
         try:
             status: int = options.run(options)
         except IRMetricsError as error:

@@ -19,6 +19,7 @@ import argparse
 import os
 import sys
 from collections.abc import Sequence
+from pathlib import Path
 
 from pytest_irmetrics.analysis.history import history_of
 from pytest_irmetrics.base import IRMetricsError
@@ -29,6 +30,7 @@ from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.gates.verdict import usual_metric
 from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.reports import output
 from pytest_irmetrics.reports.blocks import Text
 from pytest_irmetrics.reports.history import TestHistory, blocks, history_json, render
 from pytest_irmetrics.run import Run
@@ -47,7 +49,9 @@ ARGUMENTS = (
 
 def run(options: argparse.Namespace) -> int:
     """Read the history of each test's baseline and print it."""
-    histories, status = [], shared.OK
+    histories, status, page = [], shared.OK, None
+    if options.html is not None:  # refused before Git is read
+        (page,) = output.parse([f"html:{options.html.removeprefix('html:')}"], Path(), option="--html: ")
     for baseline in _choose(options.tests, options.baseline_dir):
         try:
             histories.append(_test_history(baseline, options))
@@ -55,12 +59,9 @@ def run(options: argparse.Namespace) -> int:
             status = shared.FAILED
             for line in str(error).splitlines():
                 shared.print_escaped(line, sys.stderr)
-    if options.html is not None:
-        try:
-            shared.write_file(options.html, render(histories).encode("utf-8"))
-        except ImportError as error:
-            raise shared.CommandError(f"--html: {error}") from None
-        shared.print_about(options.html, f"{options.html}: written")
+    if page is not None:
+        shared.write_file(str(page.path), render(histories).encode("utf-8"))
+        shared.print_about(str(page.path), f"{page.path}: written")
     elif options.json:
         shared.print_line(shared.harmless_json(history_json(histories)))
     else:

@@ -20,6 +20,7 @@ examples:
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 from collections.abc import Iterator, Sequence
 
@@ -74,6 +75,10 @@ def run(options: argparse.Namespace) -> int:
             raise shared.CommandError(
                 f"{shown}: answers no query of {options.golden}. Check that both call the queries the same."
             )
+    if len({os.path.realpath(shown) for shown, _ in runs}) < len(runs):
+        raise shared.CommandError(
+            f"{runs[0][0]}: is compared with itself, so nothing can fall. Give the run before as --against."
+        )
     result = _result(golden, runs, options.metrics)
     named = [part for path in paths for part in ("--run", path)]
     label = shlex.join(["pytest-irmetrics", "label", options.golden, *named])

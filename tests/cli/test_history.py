@@ -308,6 +308,16 @@ def test_tests_below_the_repositorys_top_and_in_a_repository_of_their_own(folder
     assert test["golden_set"] == "faq.yaml as it is today"
 
 
+@pytest.mark.parametrize("path", ["test_search.py", "html:test_search.py", "faq.yaml", BASELINE])
+def test_the_page_is_not_written_over_a_file_that_is_none(folder, path):
+    commit(folder, ("One", stored()))
+    (folder / "test_search.py").write_text("def test_search(): pass\n")
+    file = folder / path.removeprefix("html:")
+    before = file.read_bytes()
+    assert "a file is there that is no such report" in history("--html", path, status=1).err
+    assert file.read_bytes() == before
+
+
 def test_the_page_plots_what_can_be_read_and_says_how_far_it_is_from_its_best(folder):
     commit(folder, ("One", stored()))
     history("--html", "page.html")

@@ -73,6 +73,13 @@ def test_the_golden_set_s_thresholds_and_the_default_drop_decide(thresholds, now
     assert told in score(*options, status=status)
 
 
+def test_a_run_that_is_compared_with_itself_is_refused():
+    save("now.json", WORSE)
+    told = "now.json: is compared with itself, so nothing can fall. Give the run before as --against."
+    assert told in score("--against", "now.json", status=1)
+    assert told in score("--against", "./now.json", status=1)
+
+
 def test_a_run_that_is_too_shallow_for_a_threshold_is_refused_and_for_a_usual_metric_noted():
     save("now.json", BEFORE, depth=3)
     assert "A run holds too few results a query for ndcg@10, precision@10, recall@10." in score()

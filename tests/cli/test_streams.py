@@ -145,3 +145,21 @@ def test_hostile_texts_are_harmless_in_any_encoding(command, encoding, tmp_path,
     assert_harmless(printed)
     if "--json" in command:
         json.loads(done.data)
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "label faq.yaml --corpus",
+        "label faq.yaml --run",
+        "score faq.yaml now.run --test",
+        "score faq.yaml now.run --against",
+        "history --since",
+        "check",
+        "report r.json -o",
+    ],
+)
+def test_an_empty_value_is_refused_and_not_passed_over(words):
+    done = run(*words.split(), "")
+    assert done.status == 2
+    assert "is empty" in done.err
