@@ -72,14 +72,26 @@ def table_rows(source: Source, also: Collection[str] = ()) -> Iterator[Row]:
     text = source.text()
     is_tsv = without_gz(source.path).suffix.lower() == ".tsv"
     delimiter = "\t" if is_tsv else max(",;\t", key=text.partition("\n")[0].count)
-    reader = csv.reader(io.StringIO(text, newline=""), delimiter=delimiter, strict=True)
+    lines = [*io.StringIO(text, newline="")]
+    reader = csv.reader(lines, delimiter=delimiter, strict=True)
     line = 0
     try:
         columns = _read_header(next(reader, []), also)
         line = reader.line_num
         for cells in reader:
             line, begins = reader.line_num, line + 1
-            if any(map(str.strip, cells)):
+            if line > begins and all(
+                _is_row(one.split(delimiter), columns) for one in lines[begins - 1 : line]
+            ):
+                message = (
+                    f"A quote makes one row of the lines {begins} to {line}, each of which is a row by itself"
+                )
+                source.add(
+                    Wrong(
+                        (begins, 1), f"{message}. Take the quotes away, or write each twice in a quoted cell."
+                    )
+                )
+            elif any(map(str.strip, cells)):
                 row = source.attempt(_read_row, begins, cells, columns)
                 if row is not None:
                     yield row
@@ -134,6 +146,12 @@ def _read_row(line: int, cells: Sequence[str], columns: Sequence[str]) -> Row:
     if query_id is None:
         raise Wrong((line, 1), "This row has no query. Write its text or its id on each row.")
     return Row(line, query_id, row.pop("docid", ""), row.pop("rating", "").strip(), row)
+
+
+def _is_row(cells: Sequence[str], columns: Sequence[str]) -> bool:
+    """Whether a line by itself has a cell for each column, and a number for the rating."""
+    rating = cells[columns.index("rating")] if "rating" in columns and len(cells) == len(columns) else ""
+    return read_number(rating.strip(' "\r\n')) is not None
 
 
 def _median(ratings: Sequence[str]) -> str:

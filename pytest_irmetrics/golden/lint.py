@@ -31,7 +31,7 @@ _PUNCTUATION = ".,;:!?…。？！¿¡"
 
 def lint(golden: GoldenSet) -> Iterator[str]:
     """Yield what is doubtful in a golden set, ``path:line: note: what. What to do.``; at most ten of a kind."""
-    for kind in (_doubtful_texts, _ineffective_thresholds, _equal_queries):
+    for kind in (_doubtful_texts, _joined_ids, _ineffective_thresholds, _equal_queries):
         for count, (where, message) in enumerate(islice(kind(golden), _MAX_OF_A_KIND + 1)):
             yield f"{where}: note: {message if count < _MAX_OF_A_KIND else 'More of this kind begin here.'}"
 
@@ -80,6 +80,18 @@ def _is_hidden(sign: str) -> bool:
 def _shown(text: str) -> str:
     r"""Return a text in quotes with all but ASCII written out, as `'caf\xe9'`: what looks alike is then told apart."""
     return ascii(cut(text, 60))
+
+
+def _joined_ids(golden: GoldenSet) -> Iterator[_Note]:
+    """Find document ids that are several others with commas between them: lists without their brackets."""
+    of_queries = {i: (*query.documents, *query.forbidden) for i, query in golden.queries.items()}
+    known = {doc_id for ids in of_queries.values() for doc_id in ids}
+    for query_id, ids in of_queries.items():
+        for doc_id in ids:
+            if "," in doc_id and known.issuperset(part.strip() for part in doc_id.split(",")):
+                message = f"The document id {_shown(doc_id)} is one id, and its parts are ids too."
+                advice = f"If a list is meant, write [{doc_id}]."
+                yield golden.where_judged(query_id, doc_id), f"{message} {advice}"
 
 
 # Thresholds

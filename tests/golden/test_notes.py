@@ -151,3 +151,21 @@ def test_the_best_ranking_has_the_best_document_first(capsys):
     assert notes(capsys, "- {query: a, relevant: {d1: 1, d2: 3}}\n", head) == []
     (found,) = notes(capsys, "- {query: a, relevant: {d1: 1, d2: 2}}\n", head)
     assert "mrr(rel=3) cannot be met" in found
+
+
+@pytest.mark.parametrize(
+    ("key", "ids", "named"),
+    [
+        ("forbidden", "a, b", True),
+        ("relevant", "a,c", True),
+        ("forbidden", "a, z", False),
+        ("forbidden", "a,", False),
+    ],
+)
+def test_a_list_without_brackets_is_named_where_each_part_is_an_id(capsys, key, ids, named):
+    found = notes(
+        capsys,
+        f"{TWO}- {{id: q, query: a third, {'' if key == 'relevant' else 'relevant: d, '}{key}: '{ids}'}}\n",
+    )
+    told = f"faq.yaml:4: note: The document id '{ids}' is one id, and its parts are ids too. If a list is meant, write [{ids}]."
+    assert found == ([told] if named else [])
