@@ -203,6 +203,12 @@ class Repository:
         version = None if self.is_shallow else next(self.history(path), None)
         return version if version and self.read(version.commit, path) == file.read_bytes() else None
 
+    def files(self, commit: str, folder: str) -> list[str]:
+        """Return the paths of the files in and below a folder of a commit, "" for all."""
+        below = ["--", f"{folder}/"] if folder else []
+        listed = self._run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, *below)
+        return list(map(os.fsdecode, listed.split(b"\0")[:-1]))
+
     def renamed_and_deleted(self, commit: str, suffix: str) -> tuple[dict[str, str], list[str]]:
         """Return which of a commit's files were renamed since, and which are gone, as far as that is staged or committed.
 

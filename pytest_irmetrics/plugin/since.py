@@ -65,7 +65,7 @@ def read_committed(item: GatedItem) -> CommittedTest:
             )
             item.notes.append(Note("quiet", said))
         path = left.repository.path_of(item.baseline_file)
-        before, data = _baseline(left, path)
+        before, data = _baseline(left, path, item.settings.baseline_dir)
         found = CommittedTest(ref, left.commit, path, None if before == path else before)
         if data is None:
             return found
@@ -81,15 +81,20 @@ def read_committed(item: GatedItem) -> CommittedTest:
         raise GitError(f"{'the setting ir_since, ' if is_setting else '--ir-since='}{ref}: {error}") from None
 
 
-def _baseline(left: _Departure, path: str) -> tuple[str, bytes | None]:
+def _baseline(left: _Departure, path: str, directory: str) -> tuple[str, bytes | None]:
     """Return where a baseline stood, and its bytes: at the same path, else where Git or its name finds it; None for nowhere."""
     data = left.repository.read(left.commit, path)
     if data is not None:
         return path, data
-    named = PurePosixPath(path).parts[-2:]
-    alike = [one for one in left.deleted if PurePosixPath(one).parts[-2:] == named]
+    # <folder>/<directory>/<module>/<name>.json
+    named, stored = path.split("/")[-2:], directory.split("/")
+    alike = [one for one in left.deleted if one.split("/")[-2:] == named]
     if path in left.renamed:
         alike = [left.renamed[path]]
+    elif not alike:  # the setting ir_baseline_dir was another then, and what was stored there is there still
+        folder = "/".join(path.split("/")[: -2 - len(stored)])
+        parts = [one.split("/") for one in left.repository.files(left.commit, folder)]
+        alike = ["/".join(one) for one in parts if one[-2:] == named and one[:-2][-len(stored) :] != stored]
     if len(alike) > 1:
         raise GitError(
             f"{path} may be what was any of {', '.join(alike)}. Move it in a commit of its own: git mv OLD {path}"
