@@ -97,6 +97,23 @@ def _nothing_relevant(result: ItemResult) -> Iterator[str]:
         yield f"Nothing relevant came back for any of {plural(len(judged), 'query', 'queries')}."
 
 
+def _queries_left_out(result: ItemResult) -> Iterator[str]:
+    """Count the queries that are in no gated mean, because its metric leaves out what finds nothing."""
+    evaluation, comparison = result.evaluation, result.comparison
+    by_loss = {(gate.metric, gate.tag) for gate in result.gates.with_word("max_lost")}
+    for metric, tag in dict.fromkeys((gate.metric, gate.tag) for gate in result.gates):
+        column = evaluation.column(metric, tag)
+        if count := column.count(None):
+            before = (
+                comparison.change(metric, tag).left_out if comparison and (metric, tag) not in by_loss else ()
+            )
+            also = f" It counted {listed(before)} before; max_lost gates that." if before else ""
+            yield (
+                f"{mean_name(metric, tag)} leaves out what finds nothing: {count} of {plural(len(column), 'query', 'queries')} "
+                f"{'is' if count == 1 else 'are'} in no mean.{also}"
+            )
+
+
 def _answers_cut_short(result: ItemResult) -> Iterator[str]:
     """Say that the retriever seems to have a depth of its own: most answers end at one length, short of what was asked for.
 
@@ -218,15 +235,18 @@ def _depths(comparison: Comparison, result: ItemResult) -> Iterator[str]:
         yield f"The depths differ, {now} today and {before} in {result.against}; both are cut at {comparison.depth}."
 
 
-def _queries_left_out(comparison: Comparison, result: ItemResult) -> Iterator[str]:
-    """Name the queries that dropped out of a gated mean, because its metric leaves out what finds nothing."""
-    for gate in result.gates.with_word("max_drop", without="max_lost"):
-        ids = comparison.change(gate.metric, gate.tag).left_out
-        if ids:
-            yield (
-                f"{gate.metric.name} leaves out what finds nothing, and {plural(len(ids), 'query', 'queries')} that it counted before "
-                f"{'is' if len(ids) == 1 else 'are'} not in today's mean: {listed(ids)}. max_lost gates that."
-            )
+def _other_custom_means(comparison: Comparison, result: ItemResult) -> Iterator[str]:
+    """Name the user's own metrics that give a baseline's rankings another mean than the one that was stored with them."""
+    means = [
+        f"{mean.metric.name} {change_text(mean.stated, mean.found)}"
+        for mean in comparison.wrong_means
+        if mean.metric.kind == "custom"
+    ]
+    if means:
+        yield (
+            f"The rankings of {result.against} do not give what they gave when it was stored: {', '.join(means)}. Both runs are "
+            "scored by today's functions, so a fall may hide in that."
+        )
 
 
 def _fewer_results(comparison: Comparison, result: ItemResult) -> Iterator[str]:
@@ -300,6 +320,7 @@ _NOTES: Sequence[tuple[str, About]] = (
     ("quiet", _small_tags),
     ("normal", _would_pass),
     ("quiet", _nothing_relevant),
+    ("quiet", _queries_left_out),
     ("normal", _answers_cut_short),
     ("quiet", _not_in_the_run),
     ("quiet", _other_order_by_rank),
@@ -312,7 +333,7 @@ _COMPARED: Sequence[tuple[str, AboutComparison]] = (
     ("normal", partial(_edits, added_alone=True)),
     ("quiet", partial(_edits, added_alone=False)),
     ("quiet", _depths),
-    ("quiet", _queries_left_out),
+    ("quiet", _other_custom_means),
     ("quiet", _fewer_results),
     ("normal", _missing_judgments),
     ("normal", _hidden_slices),

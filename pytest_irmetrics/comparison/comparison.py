@@ -15,9 +15,11 @@ from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.metric_change import MetricChange
 from pytest_irmetrics.comparison.stored_runs import (
     LabelPart,
+    WrongMean,
     is_in_the_words_of,
     stored_weight,
     with_stored_labels,
+    wrong_means,
 )
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.golden import GoldenSet, Query
@@ -159,6 +161,11 @@ class Comparison:
             answers[i].judgments is not None and answers[i].xfail == (queries[i].xfail is None)
             for i in self.paired
         )
+
+    @cached_property
+    def wrong_means(self) -> Sequence[WrongMean]:
+        """The means that the baseline's header tells and its own rankings do not give."""
+        return wrong_means(self.baseline.run, self.full.custom)
 
     @cached_property
     def stored_level(self) -> Grade:

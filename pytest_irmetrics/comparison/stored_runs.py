@@ -8,6 +8,7 @@ from typing import Literal, NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.evaluation import Evaluation
+from pytest_irmetrics.evaluation.evaluation import CustomMetrics
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.query import Passage, judges_other_passages
 from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
@@ -69,32 +70,33 @@ def golden_set_as_stored(run: Run, name: str = "") -> GoldenSet:
 class WrongMean(NamedTuple):
     """A mean that a stored run tells, and that its rankings do not give."""
 
-    metric: str
+    metric: Metric
     stated: float
     found: float | None
     """None where it holds no query to average over."""
 
 
-def wrong_means(run: Run) -> list[WrongMean]:
-    """Return the means of a stored run's header that its own rankings and judgments do not give: it was edited.
+def wrong_means(run: Run, custom: CustomMetrics) -> list[WrongMean]:
+    """Return the means of a stored run's header that its own rankings and judgments do not give; empty where it tells none.
 
-    Empty where the run tells no means. Metrics of the user's own, and those that are none any more, are left out: they
-    may be others than when it was stored.
+    Of a metric of the package: it was edited. One of the user's own (`kind` is `custom`, of what is no metric today too) may be
+    another than when it was stored.
     """
-    stated = {metric: mean for name, mean in run.means.items() if (metric := _read_metric(name, run.depth))}
-    means = _means_of(run, stated)
+    read = ((_read_metric(name, run.depth, custom), mean) for name, mean in run.means.items())
+    stated = {metric: mean for metric, mean in read if metric}
+    means = _means_of(run, stated, custom)
     return [
-        WrongMean(metric.name, mean, found)
+        WrongMean(metric, mean, found)
         for metric, mean in stated.items()
         if (found := means.get(metric)) is None or abs(mean - found) > TOLERANCE
     ]
 
 
-def _read_metric(name: str, depth: int | None) -> Metric | None:
+def _read_metric(name: str, depth: int | None, custom: CustomMetrics) -> Metric | None:
     try:
-        metric = parse_metric(name)
+        metric = parse_metric(name, custom=custom)
     except MetricError:
-        return None
+        return Metric(name)
     too_deep = depth is not None and (metric.cutoff or 0) > depth
     return None if metric.kind in ("latency", "overlap") or too_deep else metric
 
@@ -102,16 +104,16 @@ def _read_metric(name: str, depth: int | None) -> Metric | None:
 def with_answers(run: Run, answers: Answers) -> Run:
     """Return a stored run with some answers exchanged or added, and its means computed anew."""
     changed = Run.of({**run.answers, **answers}, run.header)
-    means = _means_of(changed, filter(None, [_read_metric(name, run.depth) for name in run.means]))
+    means = _means_of(changed, filter(None, [_read_metric(name, run.depth, {}) for name in run.means]), {})
     return Run.of(changed.answers, run.header._replace(means={one.name: mean for one, mean in means.items()}))
 
 
-def _means_of(run: Run, metrics: Iterable[Metric]) -> dict[Metric, float]:
-    """Score a stored run by what it was judged with; without the metrics that have nothing to average over."""
-    metrics = tuple(metrics)
+def _means_of(run: Run, metrics: Iterable[Metric], custom: CustomMetrics) -> dict[Metric, float]:
+    """Score a stored run by what it was judged with; without the metrics that have no function or nothing to average over."""
+    metrics = tuple([one for one in metrics if one.kind != "custom" or one.family in custom])
     if not metrics or any(answer.judgments is None for answer in run.answers.values()):
         return {}
-    evaluation = Evaluation(golden_set_as_stored(run), Retrieved(run), metrics, run.depth)
+    evaluation = Evaluation(golden_set_as_stored(run), Retrieved(run), metrics, run.depth, custom)
     means = {metric: evaluation.mean_or_none(metric) for metric in metrics}
     return {metric: mean for metric, mean in means.items() if mean is not None}
 

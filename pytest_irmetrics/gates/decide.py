@@ -10,7 +10,6 @@ from dataclasses import replace
 
 from pytest_irmetrics.base.numbers import LATENCY_DIGITS, TOLERANCE, score_text
 from pytest_irmetrics.base.wording import cut, listed, plural
-from pytest_irmetrics.comparison.stored_runs import wrong_means
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
 from pytest_irmetrics.evaluation.evaluate import find_unknown_ids
 from pytest_irmetrics.gates.limits import has_own_min, own_gates
@@ -268,13 +267,13 @@ def _edited(case: Case) -> Iterator[Verdict]:
     # Where single answers of a baseline are replaced, the others stay, and must not have been edited.
     if comparison is None or not file or case.storing is not case.single_queries_only:
         return
-    if wrong := wrong_means(comparison.baseline.run):
+    if wrong := [mean for mean in comparison.wrong_means if mean.metric.kind != "custom"]:
         first, *others = wrong
         gives = "none" if first.found is None else score_text(first.found, first.stated)
-        names = listed([mean.metric for mean in others])
+        names = listed([mean.metric.name for mean in others])
         also = f" {names} {'differs' if len(others) == 1 else 'differ'} too." if others else ""
         text = (
-            f"{file} was edited after it was stored: its header tells {first.metric} {score_text(first.stated, first.found)}, and "
+            f"{file} was edited after it was stored: its header tells {first.metric.name} {score_text(first.stated, first.found)}, and "
             f"its rankings and judgments give {gives}.{also} Nothing can be compared with it."
         )
         advice = f"Restore the file: `{shlex.join(['git', 'checkout', '--', file])}`."

@@ -150,6 +150,11 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         irmetrics = item.stash.get(_irmetrics_key, None)  # the body itself may have requested it
         if irmetrics is not None:
             irmetrics.end_body(raised)
+        elif raised is None and requests_irmetrics(item):
+            from pytest_irmetrics.plugin.marks import problem_without_ours  # noqa: PLC0415 - a fixture of this name is rare
+
+            if problem := problem_without_ours(item):
+                _fail_unasked(problem)
 
 
 def _fail_unasked(problem: str) -> NoReturn:

@@ -193,10 +193,13 @@ def unread_baselines(config: pytest.Config, read: Collection[Path]) -> list[Path
 
 
 def _stored(config: pytest.Config) -> Iterator[Path]:
-    """Yield the baselines of the files, and below the folders, that pytest was asked to collect."""
-    directory = run_config(config).baseline_dir
-    for argument in sorted(config.args):
-        asked = Path(os.path.normpath(config.invocation_params.dir / argument))
+    """Yield the baselines of the files, and below the folders, that pytest was asked to collect.
+
+    Where nobody typed any, those are all from here on, also what `testpaths` or `addopts` leaves out.
+    """
+    directory, call = run_config(config).baseline_dir, config.invocation_params
+    for argument in sorted(config.args) if {*config.args} <= {*call.args} else ["."]:
+        asked = Path(os.path.normpath(call.dir / argument))
         if asked.is_file():
             module = baseline_path(asked, "", directory).parent
             yield from (path for path in list_baselines(module.parent) if path.parent == module)

@@ -230,6 +230,16 @@ def find_problems(config: pytest.Config, items: Sequence[pytest.Item]) -> Iterat
             yield item, f"The marks on {node.name} {text}"
 
 
+def problem_without_ours(item: pytest.Item) -> str | None:
+    """Return what an item with marks of ours fails with whose fixture `irmetrics` is another plugin's, or the user's own."""
+    if not any(mark.name in _MARKS for mark in item.iter_markers()):
+        return None
+    return (
+        f"The marks on {item.name} bind to nothing: its fixture irmetrics is another than the plugin's, and nothing was "
+        "checked. Give that fixture another name, or let it wrap the plugin's: def irmetrics(irmetrics)."
+    )
+
+
 def _misspelt(name: str, registered: set[str]) -> Iterator[str]:
     """Say of a mark that looks like one of ours, and is none; `registered` are all that the configuration knows."""
     if name not in _MARKS and name not in registered and name.lower().startswith("ir"):
