@@ -94,7 +94,7 @@ def test_a_killed_worker_loses_nothing(client, executor, here, tmp_path):
     assert {query: found.run[query] for query in found.run} == {
         query: here.run[query] for query in GOLDEN.queries if query not in found.errors
     }
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2, timeout=240)
 
 
 def test_a_query_that_kills_every_worker_is_named_and_the_others_are_answered(cluster, client, executor):
@@ -107,7 +107,7 @@ def test_a_query_that_kills_every_worker_is_named_and_the_others_are_answered(cl
     found = evaluate(GOLDEN, search_and_die, METRICS, executor=executor, concurrency=2)
     assert "KilledWorker" in found.errors["query 77"]
     assert {*found.errors, *found.run} == {*GOLDEN.queries}
-    client.wait_for_workers(2, timeout=60)
+    client.wait_for_workers(2, timeout=240)
 
 
 def test_a_late_query_is_named_and_leaves_its_worker_free(executor):
