@@ -163,7 +163,7 @@ def _ending(session: SessionReport, verbosity: int) -> Iterator[Block]:
 def _since(session: SessionReport, names: Mapping[str, str]) -> Iterator[Block]:
     """Yield what this branch accepts since it left another, and how many tests were compared; nothing without ``--ir-since``."""
     for item, gate in session.verdicts("accepted"):
-        yield Text(f"ACCEPTED: {names[item.nodeid]}: {gate.text}", "strong")
+        yield Text(f"LOSS ACCEPTED: {names[item.nodeid]}: {gate.text}", "strong")
     found = [item.since for item in session.items if item.since is not None]
     if not found:
         return

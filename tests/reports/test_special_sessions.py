@@ -95,11 +95,11 @@ def test_an_accepted_fall_stands_first_in_every_output(project, monkeypatch):
     result = project.run("--ir-since=HEAD", *FILES, "--junitxml=junit.xml")
     result.assert_outcomes(passed=1)
     found = reports(project)
-    headline = "ACCEPTED: " + found["json"][0]["gates"][0]["text"]
-    assert headline.startswith("ACCEPTED: mrr fell by ")
+    headline = "LOSS ACCEPTED: " + found["json"][0]["gates"][0]["text"]
+    assert headline.startswith("LOSS ACCEPTED: mrr fell by ")
     lines = result.outlines
     place = next(n for n, line in enumerate(lines) if "= retrieval quality =" in line)
-    assert lines[place + 1].startswith("ACCEPTED: golden/faq.yaml: mrr fell")
+    assert lines[place + 1].startswith("LOSS ACCEPTED: golden/faq.yaml: mrr fell")
     assert found["md"].splitlines()[2].startswith(headline)
     assert headline in found["html"][:600]
     (warning,) = [line for line in lines if line.startswith("::warning ")]
@@ -115,7 +115,7 @@ def test_an_accepted_fall_stands_first_in_every_output(project, monkeypatch):
     ):
         for name, text in (("terminal", printed(result)), ("html", found["html"]), ("md", found["md"])):
             assert sentence in text, (name, sentence)
-    assert printed(project.run("--ir-since=HEAD", "-q")).index("ACCEPTED") < 200
+    assert printed(project.run("--ir-since=HEAD", "-q")).index("LOSS ACCEPTED") < 200
 
 
 @needs_git

@@ -62,7 +62,7 @@ def _parts(session: SessionReport, queries: int) -> Iterator[list[str]]:
     in_full = queries == _QUERIES[0]
     yield [f"{BEGINNING}{session.headline()}"]
     for item, gate in session.verdicts("accepted"):
-        yield ["", f"**{_words(f'ACCEPTED: {gate.text} ({item.nodeid})')}**"]
+        yield ["", f"**{_words(f'LOSS ACCEPTED: {gate.text} ({item.nodeid})')}**"]
     if session.ending():
         yield ["", f"**{session.ending()}**"]
     if len(items) > 1 or not in_full:

@@ -6,7 +6,6 @@ import json
 import os
 import subprocess
 import sys
-from collections import Counter
 from typing import NamedTuple
 
 from pytest_irmetrics import Run
@@ -92,16 +91,16 @@ def judged(folder, cases):
     return [said[str(number)] for number in range(len(cases))]
 
 
-def assert_counted_in_the_documentation(title, cases, said):
-    """What a failure says of the causes of changes, as docs/statistics.md has it: named, none named, a wrong one."""
+def assert_counted_in_the_documentation(title, cases, said, *, but_for=0):
+    """What a failure says of the causes of changes, as docs/statistics.md has it: named, none named, a wrong one.
+
+    Of so many the numbers of another machine may make it another case.
+    """
     red = [(case, kind) for case, kind in zip(cases, said, strict=True) if kind is not None]
-    counts = Counter(
-        "wrong"
-        if kind and kind not in case.change.says
-        else "right"
-        if kind or not case.change.says
-        else "none"
-        for case, kind in red
-    )
-    row = f"| {title} | {len(red)} | {counts['right']} | {counts['none']} | {counts['wrong']} |"
-    assert row in (DOCS / "statistics.md").read_text(encoding="utf-8"), row
+    right = sum(kind in case.change.says if kind else not case.change.says for case, kind in red)
+    wrong = sum(bool(kind) and kind not in case.change.says for case, kind in red)
+    found = [len(red), right, len(red) - right - wrong, wrong]
+    page = (DOCS / "statistics.md").read_text(encoding="utf-8")
+    (row,) = (line for line in page.splitlines() if line.startswith(f"| {title} |"))
+    told = [int(cell) for cell in row.split("|")[2:-1]]
+    assert all(abs(one - other) <= but_for for one, other in zip(found, told, strict=True)), found
