@@ -140,7 +140,10 @@ _DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_number, p
 def read_json_strictly(text: str) -> Any:
     """Read one JSON value, more strictly than the standard library, which takes the last of two equal keys, NaN and 1e999.
 
-    Raises ValueError for a key twice, a number that is not finite, what is not JSON, and an integer of more digits than
-    Python converts, and RecursionError for lists and objects nested too deeply.
+    Raises ValueError for a key twice, a number that is not finite, what is not JSON, an integer of more digits than
+    Python converts, and lists and objects nested too deeply.
     """
-    return _DECODER.decode(text)
+    try:
+        return _DECODER.decode(text)
+    except RecursionError:  # whose own words are other ones in each version of Python
+        raise ValueError("lists or objects are nested too deeply") from None

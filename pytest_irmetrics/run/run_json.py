@@ -192,7 +192,7 @@ def loads(text: str, shown: str, test: str | None = None) -> tuple[dict[str, Ans
     text = text.removeprefix("\ufeff")
     try:
         document = read_json_strictly(text)
-    except (ValueError, RecursionError) as error:
+    except ValueError as error:
         line, fault, cure = _why_unreadable(text, error, shown)
         raise RunError(f"{shown}:{line}: {fault}. {cure}") from None
     document = document if isinstance(document, dict) else {}

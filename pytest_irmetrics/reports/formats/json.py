@@ -74,7 +74,7 @@ def loads(text: str) -> SessionReport:
     """Read what `render` wrote. Raises ReportError for anything else."""
     try:
         document = read_json_strictly(text)
-    except (ValueError, RecursionError):
+    except ValueError:
         raise ReportError("is not JSON, or was cut short. Write the report anew.") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
         raise ReportError("is not a report. Give a file that `pytest --ir-report=json:PATH` wrote.")
