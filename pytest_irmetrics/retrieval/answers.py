@@ -75,11 +75,18 @@ def describe(value: object) -> str:
     return text if value is None or text.startswith((f"<{name}", f"{name}(")) else f"{name} {text}"
 
 
+def describe_refused(value: object, refused: object) -> str:
+    """Return what came back and why it is refused; what is long to read stands after what to do."""
+    shown, advice = describe(value), f"{refused} {ACCEPTED}."
+    return f"{shown}. {advice}" if len(shown) <= _LONG else f"{type_name(value)}. {advice} It is {shown}."
+
+
 def describe_key(key: object) -> str:
     """Return a key as code that reads it, for a message; cut where it is long."""
     return printable(_SHORT.repr(key))
 
 
+_LONG = 60  # characters of a value
 _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxfrozenset = _SHORT.maxdict = _SHORT.maxdeque = 3
@@ -179,7 +186,7 @@ def read_ids(
                 raise RefusedError("Its id is empty.")  # noqa: TRY301 - one place says what came back
             before = before if score is None else _descending(score, before)
         except RefusedError as refused:
-            raise AnswerError(f"result {rank} is {describe(item)}. {refused} {ACCEPTED}.") from None
+            raise AnswerError(f"result {rank} is {describe_refused(item, refused)}") from None
         ids.append(doc)
     return tuple(ids)
 

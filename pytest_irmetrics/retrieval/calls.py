@@ -120,6 +120,8 @@ class Reply(NamedTuple):
     outcomes: tuple[tuple[str, ...] | str, ...]
     milliseconds: float
     """How long the call took, divided by its queries."""
+    collapsed: bool = False
+    """Whether all results that were asked for came back for some query, and fewer once each document is there once."""
 
 
 class PendingAnswer(NamedTuple):
@@ -173,16 +175,21 @@ async def await_answer(pending: PendingAnswer, options: RetrievalOptions) -> Rep
 
 def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptions) -> Reply:
     """Read what came back: the ids of each query, or what went wrong."""
+    collapsed = False
 
     def read(place: int, result: Any) -> tuple[str, ...] | str:
+        nonlocal collapsed
         try:
-            return _read_ids(_items_of(result, options.depth), call.passages[place], options)
+            items = _items_of(result, options.depth)
+            ids = _read_ids(items, call.passages[place], options)
+            collapsed = collapsed or len(ids) < len(items) == options.depth
+            return ids  # noqa: TRY300 - all of it may raise
         except Exception as error:  # noqa: BLE001 - a result, its items and ir_doc_id are the user's, and may raise anything
             return _explain(error)
 
     count = len(call.query_ids)
     outcomes = split_batch(answer, count, read) if call.is_batch else [read(0, answer)]
-    return Reply(call, tuple(outcomes), (perf_counter() - started) * 1000 / count)
+    return Reply(call, tuple(outcomes), (perf_counter() - started) * 1000 / count, collapsed)
 
 
 def _items_of(result: Any, k: int) -> list[Any]:

@@ -15,11 +15,11 @@ from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.retrieval.answers import (
-    ACCEPTED,
     AnswerError,
     RefusedError,
     describe,
     describe_key,
+    describe_refused,
     score_of,
     type_name,
     value_of,
@@ -55,7 +55,7 @@ def draw_items(answer: Any, k: int) -> list[Any]:
     try:
         return list(islice(_results(answer), k))
     except RefusedError as refused:
-        raise AnswerError(f"came back: {describe(answer)}. {refused} {ACCEPTED}.") from None
+        raise AnswerError(f"came back: {describe_refused(answer, refused)}") from None
 
 
 def _results(answer: Any) -> Any:

@@ -24,6 +24,9 @@ from pytest_irmetrics.run import Header, Run
 
 MAX_INITIAL_FAILURES = 5
 """After this many errors in a row from the start the other queries are not asked."""
+_COLLAPSED = (
+    "ir_duplicates = collapse drops what comes twice of those: let the search return each document once."
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,6 +70,7 @@ class Session:
         self._rankings: dict[str, list[Any]] = {query.id: [None for _ in repeats] for query in self._queries}
         self._milliseconds = {query.id: [0.0 for _ in repeats] for query in self._queries}
         self._errors: dict[str, str] = {}
+        self._collapsed = False
         self._has_answer = False
         self._asked = 0
         self.calls = self._iterate_calls()
@@ -162,6 +166,7 @@ class Session:
             self.pending.append(reply)
             return
         options, repeat = self.options, reply.call.repeat
+        self._collapsed = self._collapsed or reply.collapsed
         limit = inf if options.timeout is None else options.timeout
         if reply.milliseconds > limit * 1000:  # it blocked the event loop
             reply = reply.call.timed_out(limit)
@@ -207,7 +212,7 @@ class Session:
             errors=errors,
             stopped=why if unanswered else "",
             latencies={query_id: tuple(self._milliseconds[query_id]) for query_id in answers},
-            depth_advice=self.target.depth_advice,
+            depth_advice=_COLLAPSED if self._collapsed else self.target.depth_advice,
         )
 
 

@@ -141,6 +141,10 @@ def retriever():
             "LlamaIndex()",
             "Its retriever, LlamaIndex, has a depth of its own: set it where the retriever is made.",
         ),
+        (
+            "lambda query, k: [query, *map(str, range(k - 2)), query]",
+            "ir_duplicates = collapse drops what comes twice",
+        ),
         ("Haystack()", ""),
         ("lambda query: [query]", ""),
     ],
