@@ -144,3 +144,18 @@ def test_an_ascii_stream_gets_ascii(fallen, monkeypatch):
         output = fallen.run_apart("--ir-baseline", verbosity).stdout.str()
         assert output.isascii()
         assert [sign for sign in signs if sign not in output] == []
+
+
+def test_a_word_that_is_longer_than_the_line_stands_alone(project, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    name = "share_of_answers_from_the_newest_documents"
+    hook = f"def pytest_irmetrics_metrics(config):\n    return {{{name!r}: lambda *_: 0.5}}\n"
+    project.write("conftest.py", (project.path / "conftest.py").read_text(encoding="utf-8") + hook)
+    project.test(['ir_golden("golden/*.yaml")', f'ir_threshold("{name}", 0.9)'])
+    lines = project.run().outlines
+    at = lines.index(name)
+    assert lines[at - 1 : at + 2] == [
+        "_______ test_search_quality[faq] _______",
+        name,
+        "  is 0.5000, 0.4000 below the threshold:",
+    ]
