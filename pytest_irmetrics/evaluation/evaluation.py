@@ -48,7 +48,7 @@ def _is_about(kind: Kind, query: Query) -> bool:
     return query.no_answer if kind == "no_answer" else bool(query.judgments) and not query.no_answer
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Evaluation:
     """The scores of one run over one golden set.
 

@@ -21,7 +21,7 @@ from pytest_irmetrics.run.answer import as_id
 from pytest_irmetrics.thresholds import Threshold
 
 
-@dataclass(frozen=True, eq=False, repr=False)
+@dataclass(frozen=True, eq=False)
 class GoldenSet:
     """Queries with their judgments and thresholds: a file's content, or what `from_judgments` was given.
 

@@ -32,7 +32,7 @@ _GAINS = {"log2": "linear", "exp-log2": "exp"}
 """What ir_measures calls the gains of NDCG, as values of `dcg`."""
 
 
-@dataclass(frozen=True, repr=False)
+@dataclass(frozen=True)
 class Metric:
     """One metric: a family, its cut-off and the parameters that differ from the family's defaults.
 

@@ -125,7 +125,6 @@ def close_session_loop() -> None:
     async def end() -> bool:
         return await _clean_up(asyncio.all_tasks() - {asyncio.current_task()})
 
-    atexit.unregister(close_session_loop)
     if runner.run(end()):
         runner.close()
     else:  # a coroutine that swallows its cancellation would be waited for

@@ -30,7 +30,7 @@ from pytest_irmetrics.run.answer import (
 _UNKNOWN = Header()
 
 
-@dataclass(init=False, repr=False, slots=True)
+@dataclass(slots=True)
 class Run:
     """The rankings that a retriever returned, by query id: `run["refund"]` is a tuple of document ids, best first.
 
