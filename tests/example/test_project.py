@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import subprocess
 import sys
 from functools import cache
@@ -145,6 +146,27 @@ def test_each_change_is_told_by_its_kind(judged, change, kind):
             code.rstrip("0123456789") for query in test["run"]["queries"] for code in query["rankings"][0]
         }
     assert f"{lost} relevant documents left the first 10, {came} came in" in kind
+
+
+def test_a_failure_is_short_and_every_output_begins_with_the_same_queries(tmp_path):
+    paths = {suffix: tmp_path / f"r.{suffix}" for suffix in ("md", "html")}
+    worse = {"COLUMNS": "80", "RULES_TOKENIZER": "unicode61"}
+    for options, longest, queries in (([], 28, 3), (["-v"], 60, 10)):
+        reports = [f"--ir-report={path}" for path in paths.values()]
+        _, output = run("--ir-baseline", *options, *reports, GITHUB_ACTIONS="true", **worse)
+        failure = output.partition("[rules] __")[2].partition("\n")[2].partition("\n====")[0]
+        assert failure.count("\n") < longest
+        named = re.findall(r"(?m)^golden/rules\.yaml:(\d+): ([\w-]+): ", failure)
+        assert len(named) == queries
+        assert re.findall(r"(?m)^::error file=[^,]*,line=(\d+),", output)[:3] == [
+            line for line, _ in named[:1]
+        ]
+        for suffix, pattern in (
+            ("md", r"(?m)^\*\*`([\w-]+)`\*\*"),
+            ("html", r'query" dir="auto"><a [^>]*>([\w-]+)<'),
+        ):
+            shown = re.findall(pattern, paths[suffix].read_text(encoding="utf-8"))
+            assert shown[:3] == [query_id for _, query_id in named[:3]]
 
 
 def test_the_readme_shows_these_sentences():
