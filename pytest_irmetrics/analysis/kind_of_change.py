@@ -159,7 +159,7 @@ def relevant_counts(comparison: Comparison) -> str:
     return (
         f"{plural(left, 'relevant document')} left {_results(comparison)}, {came:,} came in; something relevant is found for "
         f"{now:,} of {plural(judged, 'query', 'queries')} (was {before:,}), first at a lower rank for "
-        f"{lower:,} and a higher one for {higher:,}."
+        f"{lower:,}, higher for {higher:,}."
     )
 
 

@@ -41,6 +41,7 @@ def failure(item: ItemReport) -> Iterator[Block]:
     """Yield the message of a failed test: what failed, its means, its queries, what else to know, what to do."""
     yield from _verdicts(item)
     yield from _sentences(item, "undecided", Level.QUIET)
+    yield from _tags_that_did_not_move(item)
     yield from _means(item)
     yield from _errors(item)
     yield from _queries(item)
@@ -184,8 +185,16 @@ def _means(item: ItemReport) -> Iterator[Block]:
         yield Table.of(item.rows, columns, drawn=item.rows, bad=bad, level=Level.VERBOSE)
 
 
+def _tags_that_did_not_move(item: ItemReport) -> Iterator[Block]:
+    """Yield how many slices did not move beyond chance, whose table is not shown."""
+    if others := sum(not _trend(row) for row in item.slices):
+        tags = plural(others, "tag moved", "tags moved")
+        text = f"{item.slices[0].metric}: {tags} no further than the joint interval."
+        yield Text(text, level=Level.VERBOSE, until=Level.VERBOSE)
+
+
 def _slices(item: ItemReport) -> Iterator[Block]:
-    """Yield the slices that moved beyond chance, and how many did not; with ``-vv`` all."""
+    """Yield the slices that moved beyond chance; with ``-vv`` all."""
     moved = [row for row in item.slices if _trend(row)]
     for shown, level in ((moved, Level.VERBOSE), (item.slices, Level.ALL)):
         if shown:
@@ -193,10 +202,6 @@ def _slices(item: ItemReport) -> Iterator[Block]:
             columns = [tag, *_row_columns(item, "n", "now", "baseline", "change", "joint 95 %", "moved")]
             bad = [place for place, row in enumerate(shown) if _trend(row) == "fell"]
             yield Table.of(shown, columns, drawn=shown, bad=bad, whole=(), level=level, until=level)
-    if others := len(item.slices) - len(moved):
-        tags = plural(others, "tag moved", "tags moved")
-        text = f"{item.slices[0].metric}: {tags} no further than the joint interval."
-        yield Text(text, level=Level.VERBOSE, until=Level.VERBOSE)
 
 
 def overview(items: Sequence[ItemReport], names: Mapping[str, str], session: SessionReport) -> Table:

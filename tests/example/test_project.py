@@ -84,28 +84,28 @@ CHANGES = [
         {"RULES_TOKENIZER": "trigram"},
         (
             "23 relevant documents left the first 10, 17 came in; "
-            "something relevant is found for 103 of 110 queries (was 102), first at a lower rank for 15 and a higher one for 5."
+            "something relevant is found for 103 of 110 queries (was 102), first at a lower rank for 15, higher for 5."
         ),
     ),
     (
         {"RULES_TOKENIZER": "unicode61"},
         (
             "17 relevant documents left the first 10, 12 came in; "
-            "something relevant is found for 102 of 110 queries (was 102), first at a lower rank for 9 and a higher one for 6."
+            "something relevant is found for 102 of 110 queries (was 102), first at a lower rank for 9, higher for 6."
         ),
     ),
     (
         {"RULES_WEIGHTS": "1,1,1"},
         (
             "6 relevant documents left the first 10, 6 came in; "
-            "something relevant is found for 102 of 110 queries (was 102), first at a lower rank for 8 and a higher one for 8."
+            "something relevant is found for 102 of 110 queries (was 102), first at a lower rank for 8, higher for 8."
         ),
     ),
     (
         {"RULES_WEIGHTS": "1,1,10"},
         (
             "21 relevant documents left the first 10, 7 came in; "
-            "something relevant is found for 98 of 110 queries (was 102), first at a lower rank for 8 and a higher one for 6."
+            "something relevant is found for 98 of 110 queries (was 102), first at a lower rank for 8, higher for 6."
         ),
     ),
     (
@@ -113,7 +113,7 @@ CHANGES = [
         (
             "34 of the 34 lost documents are not in the index: S307, S608, S610, S611, S105 and 29 more. "
             "34 relevant documents left the first 10, 1 came in; "
-            "something relevant is found for 90 of 110 queries (was 102), first at a lower rank for 1 and a higher one for 3. All of the fall of mrr is in `security`, 14 of 110 queries."
+            "something relevant is found for 90 of 110 queries (was 102), first at a lower rank for 1, higher for 3. All of the fall of mrr is in `security`, 14 of 110 queries."
         ),
     ),
 ]
