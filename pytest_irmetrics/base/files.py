@@ -10,6 +10,7 @@ import math
 import os
 import re
 import stat
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -119,7 +120,8 @@ def parameter_id(path: Path, fixed: Path) -> str:
 # JSON
 
 
-def _object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+def strict_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make a JSON object of its keys and values. Raises ValueError for a key that is there twice."""
     found = dict(pairs)
     if len(found) != len(pairs):
         keys = [key for key, _ in pairs]
@@ -134,16 +136,14 @@ def _number(written: str) -> float:
     return value
 
 
-_DECODER = json.JSONDecoder(object_pairs_hook=_object, parse_constant=_number, parse_float=_number)
-
-
-def read_json_strictly(text: str) -> Any:
+def read_json_strictly(text: str, make: Callable[[list[tuple[str, Any]]], Any] = strict_object) -> Any:
     """Read one JSON value, more strictly than the standard library, which takes the last of two equal keys, NaN and 1e999.
 
-    Raises ValueError for a key twice, a number that is not finite, what is not JSON, an integer of more digits than
-    Python converts, and lists and objects nested too deeply.
+    `make` makes what stands for an object of its keys and values. Raises ValueError for a key twice, a number that is not
+    finite, what is not JSON, an integer of more digits than Python converts, and lists and objects nested too deeply.
     """
+    decoder = json.JSONDecoder(object_pairs_hook=make, parse_constant=_number, parse_float=_number)
     try:
-        return _DECODER.decode(text)
+        return decoder.decode(text)
     except RecursionError:  # whose own words are other ones in each version of Python
         raise ValueError("lists or objects are nested too deeply") from None

@@ -105,15 +105,11 @@ class Run:
         where = printable(os.fspath(path) if shown is None else shown)
         file = Path(path)
         is_json = without_gz(file).suffix.lower() == ".json"
-        try:
-            data = read_bytes(file)
-        except FileError as error:
-            raise RunError(f"{where}: {error}") from None
         if is_json:
-            return cls.of(*run_json.loads(decode(data, where), where, test))
+            return cls.of(*run_json.loads(decode(_content(file, where), where), where, test))
         from pytest_irmetrics.run import trec  # noqa: PLC0415 - baselines are JSON
 
-        return cls.of(trec.read(data, where))
+        return cls.of(trec.read(_content(file, where), where))
 
     @classmethod
     def loads(cls, text: str, path: str | os.PathLike[str] | None = None) -> Run:
@@ -146,6 +142,13 @@ class Run:
             raise RunError(
                 f"{where}: cannot be written: {getattr(error, 'strerror', None) or error}."
             ) from None
+
+
+def _content(file: Path, where: str) -> bytes:
+    try:
+        return read_bytes(file)
+    except FileError as error:
+        raise RunError(f"{where}: {error}") from None
 
 
 def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> dict[str, Answer]:

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from pytest_irmetrics.base.files import CONFLICT, read_json_strictly
+from pytest_irmetrics.base.files import CONFLICT, read_json_strictly, strict_object
 from pytest_irmetrics.base.numbers import MAX_GRADE, MAX_WEIGHT, MIN_WEIGHT, as_whole_number
 from pytest_irmetrics.base.wording import cut, listed, printable, quote
 from pytest_irmetrics.run.answer import (
@@ -76,6 +76,10 @@ def _is_list(value: object, of: Callable[[Any], bool]) -> bool:
     return isinstance(value, list) and all(map(of, value))
 
 
+def _is_list_of_texts(value: object) -> bool:
+    return isinstance(value, list) and {*map(type, value)} <= {str}
+
+
 def _is_object(value: object, of: Callable[[Any], bool] = lambda _: True) -> bool:
     return isinstance(value, dict) and all(map(of, value.values()))
 
@@ -111,16 +115,18 @@ _QUERY_KEYS = {
         float,
         lambda weight: _encode(float(weight)),
     ),
-    "tags": _Key("a list of texts", lambda value: _is_list(value, _is_text), tuple),
+    "tags": _Key("a list of texts", _is_list_of_texts, tuple),
     "xfail": _Key("true or false", lambda value: isinstance(value, bool)),
     "unjudged": _Key("true or false", lambda value: isinstance(value, bool)),
     "limits": _LIMITS,
     "passages": _Key(
         "an object of lists of two texts, document and passage",
-        lambda value: _is_object(value, lambda one: _is_list(one, _is_text) and len(one) == 2),
+        lambda value: _is_object(value, lambda one: _is_list_of_texts(one) and len(one) == 2),
         lambda passages: {key: tuple(passage) for key, passage in passages.items()},
     ),
-    "rankings": _Key("a list of one ranking or more", lambda value: isinstance(value, list) and bool(value)),
+    "rankings": _Key(
+        "a list of one ranking or more", lambda value: isinstance(value, list) and bool(value), tuple
+    ),
 }
 _HEADER_KEYS = {
     "format": _Key(repr(FORMAT), lambda value: value == FORMAT),
@@ -191,7 +197,7 @@ def loads(text: str, shown: str, test: str | None = None) -> tuple[dict[str, Ans
     """
     text = text.removeprefix("\ufeff")
     try:
-        document = read_json_strictly(text)
+        document = read_json_strictly(text, _make_object)
     except ValueError as error:
         line, fault, cure = _why_unreadable(text, error, shown)
         raise RunError(f"{shown}:{line}: {fault}. {cure}") from None
@@ -202,6 +208,14 @@ def loads(text: str, shown: str, test: str | None = None) -> tuple[dict[str, Ans
     # With one query a line, as they are written; a report's are not.
     first_line = text.count("\n", 0, text.find('"queries"')) + 2 if text else None
     return _read_queries(document["queries"], first_line, shown), header
+
+
+def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
+    """Make a JSON object, the rankings in it as tuples at once: kept as lists to the end, they are a large run's peak of memory."""
+    found = strict_object(pairs)
+    if isinstance(rankings := found.get("rankings"), list):
+        found["rankings"] = [tuple(one) if _is_list_of_texts(one) else one for one in rankings]
+    return found
 
 
 def _why_unreadable(text: str, error: Exception, shown: str) -> tuple[int, str, str]:
@@ -263,11 +277,11 @@ def _read_queries(queries: Iterable[Any], first_line: int | None, shown: str) ->
         if query_id in answers:
             refuse("it is there twice")
         for ranking in values["rankings"]:
-            if not _is_list(ranking, _is_text):
+            if not isinstance(ranking, tuple):
                 refuse("a ranking is not a list of ids")
             if fault := ranking_fault(ranking):
                 refuse(f"a ranking is wrong: {fault}")
-        answers[query_id] = Answer(**{**values, "rankings": tuple(map(tuple, values["rankings"]))})
+        answers[query_id] = Answer(**values)
     return answers
 
 
