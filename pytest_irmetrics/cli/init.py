@@ -65,7 +65,10 @@ def run(options: argparse.Namespace) -> int:
     first = [("Hold the search against the thresholds", command)]
     then = [
         ("Store what it finds today, to be committed", f"{command} --ir-baseline-update"),
-        ("Fail where a change finds less", f"{command} --ir-baseline"),
+        (
+            f"Fail where a change finds {'less' if options.queries is None else 'other documents'}",
+            f"{command} --ir-baseline",
+        ),
     ]
     shared.print_line("")
     if options.queries is None:
