@@ -101,7 +101,8 @@ def _queries_left_out(result: ItemResult) -> Iterator[str]:
     """Count the queries that are in no gated mean, because its metric leaves out what finds nothing."""
     evaluation, comparison = result.evaluation, result.comparison
     by_loss = {(gate.metric, gate.tag) for gate in result.gates.with_word("max_lost")}
-    for metric, tag in dict.fromkeys((gate.metric, gate.tag) for gate in result.gates):
+    ranking = (gate for gate in result.gates if gate.metric.kind == "ranking")
+    for metric, tag in dict.fromkeys((gate.metric, gate.tag) for gate in ranking):
         column = evaluation.column(metric, tag)
         if count := column.count(None):
             before = (

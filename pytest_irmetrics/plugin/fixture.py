@@ -27,6 +27,7 @@ from pytest_irmetrics.plugin.item_report import add_notes, item_report
 from pytest_irmetrics.plugin.marks import MarkError
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
+from pytest_irmetrics.retrieval.answers import find_id_path
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import Gates
 
@@ -274,6 +275,8 @@ def _decided(
     settings = item.settings
     storing = settings.update and against.name == OWN_BASELINE
     verdicts = decide(Case(now, gates, comparison, against, storing, bool(settings.only_queries)))
+    if verdicts and verdicts[0].word == "ids" and item.fixtures.doc_id is None:
+        verdicts = (verdicts[0]._replace(details=_with_fixture_to_write(item, verdicts[0].details)),)
     if settings.update and comparison is None:
         # The first baseline: of course there was nothing to compare with.
         verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
@@ -287,6 +290,16 @@ def _decided(
         notes=item.notes,
         not_in_index=frozenset() if corpus is None else not_in_index(now.golden, corpus, item.notes),
     )
+
+
+def _with_fixture_to_write(item: GatedItem, details: Sequence[str]) -> tuple[str, ...]:
+    """Return details with the fixture to write where what came back has a judged id in another place; else as they are."""
+    known = {doc_id for query in item.golden.queries.values() for doc_id in query.documents}
+    path = find_id_path(item.returned, known)
+    if path is None:
+        return tuple(details)
+    lead = f"What came back has judged ids in `{path}`. Write into conftest.py:"
+    return (*details[:-1], lead, "@pytest.fixture", f"def ir_doc_id(): return lambda doc: {path}")
 
 
 def _junit_properties(report: ItemReport) -> Iterator[tuple[str, object]]:

@@ -70,6 +70,8 @@ class GatedItem:
         """How many results a query is asked for."""
         self.returned_titles: dict[str, str] = {}
         """Id → the title of the document that came back."""
+        self.returned: list[Any] = []
+        """Some items that came back, as they were."""
         self.notes: list[Note] = []
         """What its report is to say besides the verdicts."""
         self.baseline_digest: str | None = None
@@ -184,7 +186,12 @@ class GatedItem:
         fixtures, titles = self.fixtures, self.returned_titles
         try:
             return RetrievalOptions(
-                **self.asked, doc_id=fixtures.doc_id, executor=fixtures.executor, stored=stored, titles=titles
+                **self.asked,
+                doc_id=fixtures.doc_id,
+                executor=fixtures.executor,
+                stored=stored,
+                titles=titles,
+                returned=self.returned,
             )
         except ValueError as error:  # `doc_id is …`: all else was read from checked settings
             raise MarkError(f"The fixture ir_{error}") from None

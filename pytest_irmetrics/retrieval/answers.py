@@ -9,6 +9,7 @@ import math
 import reprlib
 from collections.abc import (
     Callable,
+    Collection,
     Iterable,
     Iterator,
     Mapping,
@@ -33,6 +34,10 @@ ACCEPTED = (
 )
 _ID_NAMES = ("id", "_id", "node_id", "corpus_id")
 """What an item's id is called; the last two by LlamaIndex and by sentence-transformers."""
+SOURCE_NAMES = ("doc_id", "document_id", "ref_doc_id", "source_id", "source")
+"""Keys and attributes that hold the id of the document that a chunk is of."""
+_MOST_PLACES = 9
+"""Of an item, how many holders of fields are looked through for a judged id."""
 _FIELD_HOLDERS = ("metadata", "meta", "payload", "_source", "node", "properties", "entity", "fields")
 """Keys and attributes under which frameworks and engines keep a document's own fields."""
 
@@ -246,6 +251,38 @@ def fields_of(item: Any, names: Sequence[str]) -> Iterator[Any]:
         return
     for holder in (outer, *(value_of(outer, name) for name in _FIELD_HOLDERS)):
         yield from (value for name in names if (value := value_of(holder, name)) is not None)
+
+
+def names_documents(items: Sequence[Any], known: Collection[str]) -> bool:
+    """Say whether a framework's documents are to be called by their metadata: that names a judged one, and no id does.
+
+    So too where none has an id.
+    """
+    parts = [item[0] if isinstance(item, tuple) and item else item for item in items]
+    first = parts[0] if parts else ""
+    if isinstance(first, str) or not any(
+        isinstance(value_of(first, one), Mapping) for one in ("metadata", "meta")
+    ):
+        return False
+    own = {as_id(_first(_id_fields(part))) for part in parts}
+    named = {as_id(value) for part in parts for value in fields_of(part, SOURCE_NAMES)} - {None}
+    return own.isdisjoint(known) and (not named.isdisjoint(known) or (own == {None} and bool(named)))
+
+
+def find_id_path(items: Iterable[Any], known: Collection[str]) -> str | None:
+    """Return where an item has a judged id: ``doc.metadata["source"]``; None where none of them has one."""
+    for item in items:
+        is_pair = isinstance(item, tuple) and not hasattr(item, "_fields")
+        places = [("doc[0]", item[0]) if is_pair and item else ("doc", item)]
+        for path, holder in places:
+            in_mapping = isinstance(holder, Mapping)
+            for name in holder if in_mapping else getattr(holder, "__dict__", ()):
+                found, value = f'{path}["{name}"]' if in_mapping else f"{path}.{name}", value_of(holder, name)
+                if (as_id(value) or "") in known:
+                    return found
+                if name in _FIELD_HOLDERS and len(places) < _MOST_PLACES:
+                    places.append((found, value))
+    return None
 
 
 def keep_titles(items: Sequence[Any], doc_ids: Sequence[str], titles: dict[str, str]) -> None:

@@ -18,6 +18,7 @@ from pytest_irmetrics.retrieval.answers import (
     AnswerError,
     describe,
     keep_titles,
+    names_documents,
     read_ranking,
     split_batch,
 )
@@ -25,6 +26,9 @@ from pytest_irmetrics.run import Answer, Run
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor  # which most runs do not load
+
+_MOST_KEPT = 500
+"""How many returned items are kept, of which one may tell where the ids are."""
 
 CANCELLED = "the retriever was cancelled, and not by ir_timeout."
 
@@ -56,6 +60,8 @@ class RetrievalOptions:
     """A run over the same queries, such as a baseline, with which equal rankings are shared: they take memory once."""
     titles: dict[str, str] | None = None
     """Where the titles of returned documents are kept, by id; None: they are not read. Workers of a process have none."""
+    returned: list[Any] | None = None
+    """Where some returned items are kept, to see where an id is that none was read as; None: nowhere."""
     progress: Callable[[int], object] | None = None
     """Called, from the thread that collects the answers, with how many queries a reply has answered."""
 
@@ -87,15 +93,15 @@ class RetrievalOptions:
 
     def for_worker(self) -> RetrievalOptions:
         """Return what a worker of the executor needs of them: small, and possible to pickle."""
-        return replace(self, executor=None, stored=None, titles=None, progress=None)
+        return replace(self, executor=None, stored=None, titles=None, returned=None, progress=None)
 
 
 class Call(NamedTuple):
     """One call to make of the retriever: for one query, or for as many as a batch has."""
 
     query_ids: tuple[str, ...]
-    passages: tuple[JudgedPassages | None, ...]
-    """For each query the passages that it judges; None where it judges none."""
+    passages: tuple[JudgedPassages, ...]
+    """For each query the passages and documents that it judges."""
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     is_batch: bool
@@ -201,11 +207,16 @@ def _items_of(result: Any, k: int) -> list[Any]:
     return draw_items(result, k)
 
 
-def _read_ids(
-    items: list[Any], passages: JudgedPassages | None, options: RetrievalOptions
-) -> tuple[str, ...]:
-    """Return the ranking of a query's items, by the passages that they contain where it judges any."""
-    if passages is not None:
+def _read_ids(items: list[Any], passages: JudgedPassages, options: RetrievalOptions) -> tuple[str, ...]:
+    """Return the ranking of a query's items, by the passages that they contain or the documents that they are chunks of."""
+    if (
+        options.returned is not None
+        and items
+        and type(items[0]) is not str
+        and len(options.returned) < _MOST_KEPT
+    ):
+        options.returned.extend(items)
+    if passages.passages or (options.doc_id is None and names_documents(items, passages.documents)):
         from pytest_irmetrics.retrieval.passages import read_passage_ranking  # noqa: PLC0415 - most golden sets judge none
 
         return read_passage_ranking(items, options.duplicates, options.doc_id, passages, options.titles)

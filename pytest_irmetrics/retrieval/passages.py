@@ -13,6 +13,7 @@ from typing import Any
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.query import JudgedPassages, Passage, normalize_text
 from pytest_irmetrics.retrieval.answers import (
+    SOURCE_NAMES,
     AnswerError,
     RefusedError,
     describe,
@@ -25,8 +26,6 @@ from pytest_irmetrics.run.answer import CHUNK, as_id
 
 _TEXT_NAMES = ("text", "page_content", "content", "get_content")
 """Keys and attributes that hold the text of a chunk; the last is a method of LlamaIndex."""
-_SOURCE_NAMES = ("doc_id", "document_id", "ref_doc_id", "source_id", "source")
-"""Keys and attributes that hold the id of the document that a chunk is of."""
 
 
 def read_passage_ranking(
@@ -46,7 +45,7 @@ def read_passage_ranking(
     Titles are added to `titles`. Raises AnswerError as `read_ranking` does; for a chunk that comes twice, unless
     `duplicates` is "collapse"; and for one without a text that can be read, of a document judged by passage.
     """
-    documents = read_ids(items, doc_id, lambda item: _read_document(known.documents, item))
+    documents = read_ids(items, doc_id, lambda item: _read_document(known, item))
     if titles is not None:
         keep_titles(items, documents, titles)
     collapse = duplicates == "collapse"
@@ -84,17 +83,22 @@ def _chunk_entry(document: str, own_id: str | None, taken: Collection[str], judg
     return entry
 
 
-def _read_document(known: Collection[str], item: Any) -> tuple[str, float | None]:
-    """Return the document that an item is a chunk of, and the score of an explicit pair."""
-    sources = [source for value in fields_of(item, _SOURCE_NAMES) if (source := as_id(value))]
-    source = next((source for source in sources if source in known), None)
+def _read_document(known: JudgedPassages, item: Any) -> tuple[str, float | None]:
+    """Return the document that an item is a chunk of, and the score of an explicit pair.
+
+    Where passages are judged, an item that has an id of its own is called by a document that is judged alone.
+    """
+    sources = [source for value in fields_of(item, SOURCE_NAMES) if (source := as_id(value))]
+    source = next((source for source in sources if source in known.documents), None)
+    if source is None and not known.passages:
+        source = next(iter(sources), None)
     try:
         own_id, score = read_item(item)
     except RefusedError:
         if not sources:
             raise
         return source or sources[0], None
-    return (own_id if source is None or own_id in known else source), score
+    return (own_id if source is None or own_id in known.documents else source), score
 
 
 def _own_id(item: Any, document: str) -> str | None:

@@ -229,8 +229,8 @@ def _hint(value: Any) -> str:
     return " It has as_retriever(): give what that returns." if _method(value, "as_retriever") else ""
 
 
-def _judged_passages(query: Query) -> JudgedPassages | None:
-    """Return the passages and documents that a query judges; None where it judges no passage."""
+def _judged_passages(query: Query) -> JudgedPassages:
+    """Return the passages and documents that a query judges."""
     if not query.passages:
-        return None
+        return JudgedPassages((), query.judgments)
     return JudgedPassages(query.passages, frozenset((*query.documents, *query.forbidden)))

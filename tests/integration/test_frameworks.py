@@ -255,3 +255,79 @@ def test_the_pages_example_of_sentence_transformers(golden, tmp_path):
         allowed = [score for score, rule in zip(scores, rules, strict=True) if wanted in (None, rule.linter)]
         best = sorted(allowed, reverse=True)[:DEPTH]
         assert [scores[places[code]] for code in run[query.id]] == pytest.approx(best, abs=1e-5), done.stdout
+
+
+# The blocks of RAG teams, copied beside an index of theirs: the first run is green.
+
+RAG_INDEX = """
+DOCUMENTS = {"refund.md": ["a refund is paid in ten days", "refund by card"], "hours.md": ["our opening hours"]}
+WORDS = "refund card opening hours days".split()
+
+def embed(text):
+    return [text.count(word) + 0.01 for word in WORDS]
+"""
+RAG_STORES = {
+    "LangChain": """
+from langchain_core.documents import Document
+from langchain_core.embeddings import Embeddings
+from langchain_core.vectorstores import InMemoryVectorStore
+
+class Words(Embeddings):
+    def embed_query(self, text):
+        return embed(text)
+
+    def embed_documents(self, texts):
+        return list(map(embed, texts))
+
+store = InMemoryVectorStore(Words())
+store.add_documents(
+    [Document(page_content=text, metadata={"source": name}) for name, texts in DOCUMENTS.items() for text in texts]
+)
+""",
+    "LlamaIndex": """
+from llama_index.core import Document, VectorStoreIndex
+from llama_index.core.embeddings import BaseEmbedding
+
+class Words(BaseEmbedding):
+    def _get_query_embedding(self, query):
+        return embed(query)
+
+    def _get_text_embedding(self, text):
+        return embed(text)
+
+    async def _aget_query_embedding(self, query):
+        return embed(query)
+
+documents = [Document(text=" ".join(texts), id_=name) for name, texts in DOCUMENTS.items()]
+index = VectorStoreIndex.from_documents(documents, embed_model=Words())
+""",
+}
+RAG_BLOCKS = dict(
+    re.findall(r"```python\n# conftest.py, (\w+)\n(.*?)```", PAGE.read_text(encoding="utf-8"), re.DOTALL)
+)
+
+
+@pytest.mark.parametrize("framework", RAG_STORES)
+def test_the_first_build_of_a_rag_team_is_green(framework, tmp_path):
+    need({"LangChain": "langchain_core", "LlamaIndex": "llama_index.core"}[framework])
+    (tmp_path / "golden").mkdir()
+    files = {
+        "conftest.py": RAG_BLOCKS[framework],
+        "my_index.py": RAG_INDEX + RAG_STORES[framework],
+        "golden/faq.yaml": "queries: [{query: refund, relevant: refund.md}, {query: opening hours, relevant: hours.md}]",
+        "test_rag.py": """
+import pytest
+
+@pytest.mark.ir_golden("golden/*.yaml")
+@pytest.mark.ir_threshold("mrr", 1.0)
+def test_rag(irmetrics):
+    irmetrics.check()
+""",
+    }
+    for name, text in files.items():
+        (tmp_path / name).write_text(text, encoding="utf-8")
+    plugins = ["-p", "pytest_irmetrics.plugin", "-p", "no:cacheprovider"]
+    command = [sys.executable, "-m", "pytest", *plugins, "-v"]
+    environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"}
+    done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False, env=environment)
+    assert done.returncode == 0, done.stdout + done.stderr

@@ -1,0 +1,68 @@
+"""Golden sets of documents whose search returns chunks: the document is read from a chunk's metadata, or the message says where."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.projects import printed
+
+DOCUMENT = """
+class Document:
+    def __init__(self, source, id=None, **fields):
+        self.id, self.page_content, self.metadata = id, "text", {"source": source, **fields}
+
+@pytest.fixture
+def retriever():
+    chunks = [{chunks}]
+    return lambda query, k: chunks
+"""
+
+
+def chunks(project, text):
+    conftest = DOCUMENT.replace("{chunks}", text)
+    project.write("conftest.py", f"import pytest\n{conftest}")
+    project.write("golden/faq.yaml", "queries: [{query: refund, relevant: [refund.md]}]")
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.4)'])
+    return project
+
+
+@pytest.mark.parametrize(
+    ("returned", "mrr"),
+    [
+        ("Document('faq.md', 'c1'), Document('refund.md', 'c2'), Document('refund.md', 'c3')", 0.5),
+        ("Document('faq.md'), Document('refund.md'), Document('refund.md', 'c3')", 0.5),
+        ("(Document('refund.md', 'c2'), 0.9), (Document('faq.md', 'c1'), 0.5)", 1.0),
+        # By their own ids, which the golden set has.
+        ("Document('the web', 'x'), Document('the web', 'refund.md')", 0.5),
+    ],
+)
+def test_a_document_is_what_the_metadata_of_its_chunks_names(project, returned, mrr):
+    project = chunks(project, returned)
+    result = project.run("-v")
+    result.assert_outcomes(passed=1)
+    assert f"mrr {mrr:.4f}" in printed(result)
+
+
+def test_where_another_field_has_the_ids_the_fixture_to_write_is_printed(project):
+    chunks(project, "Document('the web', 'c1', file='refund.md'), Document('the web', 'c2', file='faq.md')")
+    result = project.run()
+    result.assert_outcomes(failed=1)
+    fixture = """
+        @pytest.fixture
+        def ir_doc_id(): return lambda doc: doc.metadata["file"]
+    """
+    for line in fixture.strip().splitlines():
+        assert line.strip() in [printed.strip() for printed in result.outlines]
+    conftest = (project.path / "conftest.py").read_text()
+    project.write("conftest.py", f"{conftest}\n{fixture.replace(8 * ' ', '')}")
+    project.run().assert_outcomes(passed=1)
+
+
+def test_a_golden_set_in_ids_of_chunks_stays_one(project):
+    chunks(project, "Document('faq.md', 'c1'), Document('faq.md', 'c2')")
+    project.write(
+        "golden/faq.yaml", "queries: [{query: refund, relevant: [c2]}, {query: none, relevant: [c7]}]"
+    )
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.2)'])
+    project.store()
+    assert '["c1", "c2"]' in project.baseline.read_text()
