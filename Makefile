@@ -6,13 +6,14 @@ PYTHON ?= python3
 # An interpreter other than the default has an environment of its own.
 VENV ?= .venv$(if $(filter-out python3,$(PYTHON)),-$(subst /,_,$(PYTHON)))
 PY = $(VENV)/bin/python
-# What is never imported need not be compiled: that is half of the time.
-PIP = $(PY) -m pip install --quiet --disable-pip-version-check --no-compile
+PIP = $(PY) -m pip install --quiet --disable-pip-version-check
 
 .PHONY: test expected fuzz mutants integration example docs site pictures lint types bench clean
 
-# Reruns of a set-up are quick: a stamp says for which pyproject.toml it was done.
+# Reruns of a set-up are quick: a stamp says for which pyproject.toml it was done. Hundreds of processes load the package, and
+# each would compile it where PYTHONDONTWRITEBYTECODE is set, as in most container images.
 test: $(VENV)/.ready-test
+	$(PY) -m compileall -q pytest_irmetrics
 	$(PY) -m pytest -n auto --maxprocesses 8 --dist worksteal --ignore=tests/integration $(ARGS)
 
 # The tests by properties, which make test gives the same examples each time, with examples of chance.
