@@ -66,7 +66,8 @@ types: $(VENV)/.ready-lint
 	PYRIGHT_PYTHON_IGNORE_WARNINGS=1 $(PY) -m pyright
 
 bench: $(VENV)/.ready-bench
-	@for file in benchmarks/*.py; do echo "== $$file"; $(PY) $$file || exit 1; done
+	@missed=; for file in benchmarks/*.py; do echo "== $$file"; $(PY) $$file || missed="$$missed $$file"; done; \
+		[ -z "$$missed" ] || { echo "failed, or missed a goal:$$missed"; exit 1; }
 
 clean:
 	rm -rf .venv .venv-* dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
