@@ -7,13 +7,12 @@ one aspect. Documents of the query's aspect have grade 2, others of its topic an
 real: SQLite's full-text index with twelve changes of tokenizer, fields, index and ranking, some of them with a latent semantic
 analysis. The golden set starts with one judgment a query, a document of the best grade drawn at random.
 
-For each change: a baseline is stored, the test fails, and the commands that the failure prints are run as they stand, with
-`--limit 200 --out`. The list is judged truthfully and appended (`--from`), and the test is run again. Printed are the
-differences of ndcg@10: by full judgments, by the first ones, and after 200 from the printed command. An engine that the first judgments call the better one is taken as the baseline, as only a fall fails. No
-variant is among them whose cause the failure names without judgments, such as a part of the index that is gone: it then prints
-no such command.
+For each change: a baseline is stored, the test fails, and of both runs `pytest-irmetrics label --by ndcg@10 --limit 200` lists
+what to judge. The list is judged truthfully and appended (`--from`), and the test is run again. Printed are the differences of
+ndcg@10: by full judgments, by the first ones, and after those 200. An engine that the first judgments call the better one is
+taken as the baseline, as only a fall fails.
 
-The exit status is 1 where a sign after the printed command is not that of the full judgments. 200 labels reach the first rank of
+The exit status is 1 where a sign after the judging is not that of the full judgments. 200 labels reach the first rank of
 225 queries: with the seeds 0 to 4, 56 of 60 signs are right, and the four others are all of the LSA with 100 dimensions, which
 is as good as BM25 at rank 1 and better below. It takes more labels then.
 """
@@ -43,7 +42,7 @@ sys.path.insert(0, str(ROOT))
 from pytest_irmetrics import GoldenSet, Run, compare, evaluate  # noqa: E402
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Mapping
 
 METRIC = "ndcg@10"
 DOCUMENTS, TOPICS, QUERIES = 1_400, 120, 225
@@ -312,11 +311,10 @@ def measure(
     answer(folder, corpus, before)
     run(folder, ["pytest", "-q", "--ir-baseline-update"], status=0)
     answer(folder, corpus, now)
-    printed = run(folder, ["pytest", "-q", "--ir-baseline"], status=1)
-    *others, label = list(commands(printed))
-    for command in others:
-        run(folder, shlex.split(command))
-    run(folder, [*shlex.split(label), "--limit", str(labels), "--out", "todo.csv"], status=0)
+    run(folder, ["pytest", "-q", "--ir-baseline", "--ir-report=json:run.json"], status=1)
+    both_runs = ["--run", BASELINE, "--run", "run.json"]
+    listing = ["--by", METRIC, "--limit", str(labels), "--out", "todo.csv"]
+    run(folder, ["pytest-irmetrics", "label", "golden.yaml", *both_runs, *listing], status=0)
     judge(folder / "todo.csv", corpus.truth)
     run(folder, ["pytest-irmetrics", "label", "golden.yaml", "--from", "todo.csv"], status=0)
     run(folder, ["pytest", "-q", "--ir-baseline", "--ir-report=json:after.json"])
@@ -353,14 +351,6 @@ def run(folder: Path, command: list[str], status: int | None = None) -> str:
     if status is not None and done.returncode != status:
         raise SystemExit(f"{shlex.join(command)} ended with {done.returncode}:\n{done.stdout}{done.stderr}")
     return done.stdout
-
-
-def commands(printed: str) -> Iterator[str]:
-    """Yield the commands to judge documents that a failure prints."""
-    found = re.search(r"^To judge both: (.*\n(?:  .*\n)*)", printed, re.MULTILINE)
-    if found is None:
-        raise SystemExit(f"The failure prints no command to judge documents:\n{printed}")
-    yield from (command for line in found[1].splitlines() for command in line.strip().split("; "))
 
 
 def judge(path: Path, truth: Mapping[str, Judgments]) -> None:
