@@ -89,6 +89,11 @@ def git_in_the_current_folder_alone(project):
     project.monkeypatch.setenv("PATH", f".{os.pathsep}")
 
 
+def git_that_is_no_program(project):
+    project.write("bin/git", "").chmod(0o755)
+    project.monkeypatch.setenv("PATH", str(project.path / "bin"))
+
+
 def no_repository(project):
     project.monkeypatch.setenv("GIT_CEILING_DIRECTORIES", str(project.path.parent))
     (project.path / ".git").rename(project.path / "git")
@@ -169,6 +174,7 @@ FETCH = "fetch origin +main:refs/remotes/origin/main;"
 REFUSED = [  # the state, REF, what is said
     (no_git, "main", "There is no program git on PATH. Install Git"),
     (git_in_the_current_folder_alone, "main", "There is no program git on PATH"),
+    (git_that_is_no_program, "main", "git rev-parse cannot be run in {0}: [Errno 8] Exec format error"),
     (no_repository, "main", "It is in no Git repository. Run this in a clone"),
     (bare_repository, "main", "Run this in a clone"),
     (another_users, "main", "git config --global --add safe.directory {0}. The repository belongs to another user"),

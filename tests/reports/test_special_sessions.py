@@ -279,6 +279,12 @@ def test_very_many_changed_queries_have_bars_for_the_largest_falls_and_rises(pro
     bars = [one for one in page.all("rect") if one.get("class", "").startswith("bar ")]
     assert [one["class"] for one in bars] == ["bar bad"] * 60 + ["bar good"] * 60
     assert all(float(one["height"]) > 0 for one in bars)
+    ends = [float(one["x"]) + float(one["width"]) for one in bars]
+    assert ends == sorted(ends)
+    (width,) = re.findall(
+        r'<svg viewBox="0 0 ([\d.]+) ', (project.path / "r.html").read_text(encoding="utf-8")
+    )
+    assert ends[-1] <= float(width)
 
 
 def history_of(project):
