@@ -226,7 +226,7 @@ def _saddlepoint_p(sizes: Sequence[tuple[float, int]], losses: float, k: int) ->
         if x >= total:  # the gains are next to nothing
             return smallest_p(k)
         _, p = _tail(fine, step, _solve_tilt(fine, abs(x), total))
-        return _clamp(p if x > 0 else 1 - p, k)
+        return max(p if x > 0 else 1 - p, smallest_p(k))
     table = [
         _tail(fine, step, point / (_TABLE_POINTS * spread))
         for point in range(_TABLE_DEVIATIONS * _TABLE_POINTS)
@@ -246,12 +246,7 @@ def _saddlepoint_p(sizes: Sequence[tuple[float, int]], losses: float, k: int) ->
             p = math.exp(logs[at - 1] + share * (logs[at] - logs[at - 1]))
             p = p if x > 0 else 1 - p
         terms.append(count / signs * p)
-    return _clamp(math.fsum(terms), k)
-
-
-def _clamp(p: float, k: int) -> float:
-    """Keep an approximated p between the smallest one and 1."""
-    return min(max(p, smallest_p(k)), 1.0)
+    return max(math.fsum(terms), smallest_p(k))
 
 
 def _split_sizes(

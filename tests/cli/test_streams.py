@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import json
+import os
 import subprocess
 import sys
 from importlib import metadata
@@ -32,12 +33,23 @@ def test_a_closed_pipe_ends_without_a_traceback(tmp_path):
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-def test_a_full_disk_is_told_without_a_traceback():
+@pytest.mark.parametrize("command", [["schema"], ["check", "one.yaml"]], ids=str)
+def test_a_full_disk_is_told_without_a_traceback(tmp_path, command):
+    (tmp_path / "one.yaml").write_text("queries: [{query: a, relevant: b}]\n")
+    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
     with Path("/dev/full").open("w") as full:
         done = subprocess.run(
-            [*SCRIPT, "schema"], stdout=full, stderr=subprocess.PIPE, text=True, timeout=60, check=False
+            [*SCRIPT, *command],
+            cwd=tmp_path,
+            env=buffered,
+            stdout=full,
+            stderr=subprocess.PIPE,
+            text=True,
+            timeout=60,
+            check=False,
         )
-    assert (done.returncode, done.stderr.partition(":")[0]) == (1, "Standard output cannot be written")
+    said = "Standard output cannot be written: No space left on device. Check the path and the disk.\n"
+    assert (done.returncode, done.stderr) == (1, said)
 
 
 def test_a_system_that_has_no_room_is_told_without_a_traceback(monkeypatch, tmp_path):

@@ -8,7 +8,7 @@ import unicodedata
 
 import pytest
 
-WIDE = "退款政策" * 9
+WIDE = "退款ＱＡ" * 9
 COMMANDS = ("To look closer: ", "To judge both: ", "To accept it: ", "To store it: ")
 GOLDEN = f"""
 thresholds: {{"ndcg@10": {{min: 0.9, max_drop: 0.01}}}}
