@@ -116,6 +116,17 @@ def test_every_page_is_two_clicks_from_the_home_page():
     assert reached >= {f"docs/{name}" for name in SITE}
 
 
+def test_each_way_in_is_one_click_from_the_home_page():
+    ways = {
+        "a Python function": "retriever.md",
+        "an HTTP endpoint": "retriever.md#an-http-endpoint",
+        "a RAG framework": "frameworks.md",
+        "a TREC run": "outside-python.md",
+        "queries without judgments": "golden-sets.md#without-judgments",
+    }
+    assert {way: link for way, link in ways.items() if link not in links("docs/index.md")} == {}
+
+
 @pytest.mark.parametrize("name", SITE)
 def test_every_block_of_code_is_run_or_says_why_not(name):
     found = [block for block in blocks(DOCS / name) if block.kind in CODE]
