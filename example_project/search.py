@@ -73,12 +73,21 @@ def load_rules():
     ]
 
 
+def words_of(text):
+    return [word for word in re.findall(r"[^\W_]+", text.lower()) if word not in STOP_WORDS]
+
+
+def stems(text):
+    return {word[:5] for word in words_of(text)}
+
+
 class RuleSearch:
     """A search engine in memory: built once, asked often."""
 
     def __init__(self, rules, *, tokenizer="porter", weights=WEIGHTS):
         self.codes = frozenset(rule.code for rule in rules)
         self.names = {rule.code: rule.name for rule in rules}
+        self.stems = {rule.code: stems(f"{rule.name} {rule.message}") for rule in rules}
         self.weights = weights
         self.index = sqlite3.connect(":memory:")
         try:
@@ -99,7 +108,7 @@ class RuleSearch:
 
     def search(self, query, size, *, linter=None):
         """The codes of at most `size` rules, best first; with `linter`, of the rules of that linter only."""
-        words = [word for word in re.findall(r"[^\W_]+", query.lower()) if word not in STOP_WORDS]
+        words = words_of(query)
         if not words:
             return []
         # A word in quotes is never an operator of the query language.
@@ -112,6 +121,11 @@ class RuleSearch:
             (match, linter, *self.weights, size),
         )
         return [code for (code,) in found]
+
+    def rerank(self, query, candidates):
+        """Rules that were found, those first whose name and message have most words of the query; else as they were."""
+        asked = stems(query)
+        return sorted(candidates, key=lambda code: -len(asked & self.stems[code]))
 
     def close(self):
         self.index.close()

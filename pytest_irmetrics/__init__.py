@@ -22,8 +22,9 @@ _MODULES = {
     "golden": ("GoldenSet", "GoldenSetError", "Problem", "Query"),
     "metrics": ("Metric", "MetricError"),
     "plugin.fixture": ("IRMetrics",),
-    "retrieval": ("RetrievalError", "batched"),
+    "retrieval": ("RetrievalError", "batched", "staged"),
     "retrieval.retriever": ("Batched",),
+    "retrieval.staged": ("Staged",),
     "run": ("Run", "RunError"),
     "thresholds": ("Threshold",),
 }

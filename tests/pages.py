@@ -24,7 +24,7 @@ WALKED_PAGES = {
     "index.md": 4,
     "tutorial.md": 14,
     "golden-sets.md": 8,
-    "retriever.md": 3,
+    "retriever.md": 2,
     "labelling.md": 8,
     "passages.md": 4,
     "experiments.md": 2,

@@ -43,7 +43,7 @@ def red_report(folder):
     environment = {**os.environ, "RULES_TOKENIZER": "trigram", "PYTHONPATH": str(ROOT)}
     environment["PATH"] = os.pathsep.join([str(Path(sys.executable).parent), environment["PATH"]])
     command = [sys.executable, "-m", "pytest", "-q", "-p", "no:asyncio", "-p", "no:cacheprovider"]
-    command += ["--ir-baseline", f"--ir-report={report}"]
+    command += ["test_search.py", "--ir-baseline", f"--ir-report={report}"]
     done = subprocess.run(command, cwd=project, env=environment, capture_output=True, text=True, check=False)
     assert done.returncode == 1, done.stdout + done.stderr
     return report

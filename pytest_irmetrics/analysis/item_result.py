@@ -6,6 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
+from pytest_irmetrics.analysis.provenance import provenance_difference
+from pytest_irmetrics.analysis.stages import lost_at_stages, stage_rows
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.evaluation import Evaluation
@@ -85,6 +87,13 @@ class ItemResult:
                 self.comparison, self.gates, self.verdicts, leading, self.not_in_index
             )
             report.judge = judge if judgments_decide else None
+        difference = None if self.comparison is None else provenance_difference(self.comparison)
+        if difference and self.failed:
+            report.provenance = difference
+        elif difference:
+            report.notes.insert(0, Note("normal", f"Provenance: {difference}"))
+        if not report.kind_sentences and any(map(_is_about_results, self.verdicts)):
+            report.kind_sentences = [*filter(None, [lost_at_stages(now)])]
         return report
 
     def _queries(self, gates: Sequence[VerdictReport], *, everything: bool) -> list[QueryReport]:
@@ -128,7 +137,8 @@ class ItemResult:
             return []
         whole = [(metric, None) for metric in self.evaluation.metrics]
         slices = [(metric, tag) for metric, tag in self.gates.slices if tag is not None]
-        return [row for metric, tag in (*whole, *slices) if (row := self._row(metric, tag)) is not None]
+        rows = [row for metric, tag in (*whole, *slices) if (row := self._row(metric, tag)) is not None]
+        return [*rows, *stage_rows(self.evaluation)]
 
     def _row(self, metric: Metric, tag: str | None) -> ScoreRow | None:
         full = today_of(self.evaluation, self.comparison, metric).mean_or_none(metric, tag)
@@ -227,6 +237,8 @@ class ItemResult:
             before=None if before is None else _shown_ranking(before, query),
             scores=scores(now),
             scores_before=scores(before),
+            # They are known of the documents that are judged today.
+            stages={} if comparison is stored is not None else evaluation.retrieved.stages.get(query.id, {}),
             error=evaluation.errors.get(query.id),
             status=status,
             took=max(evaluation.retrieved.latencies.get(query.id, ()) if timed else (), default=None),
@@ -235,6 +247,12 @@ class ItemResult:
 
 def _tells_of_rankings(metric: Metric | None) -> bool:
     return metric is not None and (rates_rankings(metric) or metric.kind == "overlap")
+
+
+def _is_about_results(verdict: Verdict) -> bool:
+    """Whether a verdict failed by what came back: not by a latency, nor by documents that must not come back."""
+    rated = verdict.word in ("ids", "empty") if verdict.metric is None else rates_rankings(verdict.metric)
+    return verdict.failed and rated
 
 
 def _verdict_report(verdict: Verdict) -> VerdictReport:

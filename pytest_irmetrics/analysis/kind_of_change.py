@@ -6,6 +6,7 @@ from collections.abc import Collection, Mapping, Sequence
 from itertools import product
 
 from pytest_irmetrics.analysis.signs import find_sign
+from pytest_irmetrics.analysis.stages import lost_at_stages
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import Comparison
@@ -49,17 +50,24 @@ def kind_of_change(
     if not (fell or unknown_ids):
         return _NOTHING
     kind, sign = find_sign(comparison)
-    if unknown_ids:
-        # Where nothing is shared they may be ids of another kind.
-        return _NOTHING if sign is None or kind == "nothing_shared" else (kind, [sign], False)
+    stages = lost_at_stages(comparison.full, comparison)
+    if stages is not None and kind == "lost_before_ranking":  # a guess at what is known
+        kind = sign = None
+    if unknown_ids and kind == "nothing_shared":  # they may be ids of another kind
+        kind = sign = None
     # A drop that an edit of the golden set hides shows under the stored labels alone.
-    stored = comparison.under_stored_labels if all(verdict.as_stored for verdict in fell) else None
+    stored = comparison.under_stored_labels if fell and all(verdict.as_stored for verdict in fell) else None
     side = comparison if stored is None else stored
+    lacking = _not_in_the_index(side, not_in_index)
+    if unknown_ids:
+        return kind, [sentence for sentence in (lacking, sign, stages) if sentence], False
     missing = None if leading is None else missing_judgments(comparison, leading)
     mean_fell = any(verdict.on_fall_of_mean for verdict in fell)
     sentences = [
-        _not_in_the_index(side, not_in_index),
-        *([_chance_of(comparison, gates, failed[0]), relevant_counts(side)] if sign is None else [sign]),
+        lacking,
+        _chance_of(comparison, gates, failed[0]) if sign is None and lacking is None else None,
+        relevant_counts(side) if sign is None else sign,
+        stages,
         _on_main_slice(side, leading) if leading is not None and mean_fell else None,
         missing,
     ]

@@ -230,6 +230,11 @@ def ir_corpus() -> None:
 
 
 @pytest.fixture(scope="session")
+def ir_provenance() -> None:
+    """Override it with a mapping of names to text or numbers (model, index build), stored with the baseline; what differs is named."""
+
+
+@pytest.fixture(scope="session")
 def ir_executor() -> None:
     """Override it with a `concurrent.futures.Executor`, in whose threads or processes the queries then run."""
 
@@ -241,6 +246,7 @@ def irmetrics(
     ir_doc_id: Any,
     ir_doc_title: Any,
     ir_corpus: Any,
+    ir_provenance: Any,
     ir_executor: Any,
 ) -> Iterator[IRMetrics]:
     """Ask the retriever each query of the test's golden set, score the answers, and gate on the scores.
@@ -250,7 +256,7 @@ def irmetrics(
     from pytest_irmetrics.plugin.fixture import IRMetrics  # noqa: PLC0415 - only a run that gates pays for it
     from pytest_irmetrics.plugin.item import GatedItem, UserFixtures  # noqa: PLC0415 - as above
 
-    fixtures = UserFixtures(retriever, ir_doc_id, ir_doc_title, ir_corpus, ir_executor)
+    fixtures = UserFixtures(retriever, ir_doc_id, ir_doc_title, ir_corpus, ir_provenance, ir_executor)
     fixture = IRMetrics(GatedItem(request.node, fixtures))
     request.node.stash[_irmetrics_key] = fixture
     yield fixture

@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from pytest_irmetrics.analysis.provenance import read_provenance
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import read_metrics, require_depth
@@ -44,6 +45,7 @@ class UserFixtures(NamedTuple):
     doc_id: Any
     doc_title: Any
     corpus: Any
+    provenance: Any
     executor: Any
 
 
@@ -181,9 +183,10 @@ class GatedItem:
     def retrieval_options(self, stored: Run | None) -> RetrievalOptions:
         """Return how the retriever is asked; rankings that equal those of `stored` are kept once.
 
-        Raises MarkError for a value of the fixture `ir_doc_id` or `ir_executor` that cannot be used.
+        Raises MarkError for a value of the fixture `ir_doc_id` or `ir_executor` that cannot be used, and ProvenanceError.
         """
         fixtures, titles = self.fixtures, self.returned_titles
+        provenance = read_provenance(fixtures.provenance)
         try:
             return RetrievalOptions(
                 **self.asked,
@@ -192,6 +195,7 @@ class GatedItem:
                 stored=stored,
                 titles=titles,
                 returned=self.returned,
+                provenance=provenance,
             )
         except ValueError as error:  # `doc_id is …`: all else was read from checked settings
             raise MarkError(f"The fixture ir_{error}") from None

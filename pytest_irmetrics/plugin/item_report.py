@@ -135,6 +135,7 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
         golden_set=golden.name if path is None else relative_path(path, Path(item.node.path).parent),
         relevance_level=golden.relevance_level,
         means=means,
+        provenance=evaluation.run.provenance,
         limits=stored_form(item.gates),
     )
     return Run.of(answers, header)

@@ -91,7 +91,8 @@ class RankedDocument:
     was: int | None = None
     """Its rank in the other ranking."""
     move: str = ""
-    """`was 5`, `new`, `now 4` or `gone`; empty where its rank is the same, or nothing is compared."""
+    """`was 5`, `new`, `now 4` or `gone`; empty where its rank is the same, or nothing is compared. Of a missing document
+    where it still was, `rank 37 of candidates`."""
     fell: bool = False
     """Whether its rank is worse now."""
 

@@ -94,6 +94,8 @@ def _verdicts(item: ItemReport) -> Iterator[Block]:
         others += bool(place) and not in_table
         level = Level.NORMAL if not place or not (in_table or others > _MORE_VERDICTS) else Level.VERBOSE
         yield Text(gate.text, "bad", level=level)
+        if item.provenance and not place:
+            yield Text(item.provenance)
         shown = len(gate.details) if not gate.on_fall else 0 if in_table else _MAIN_DETAILS
         details = gate.details if gate is first_drop else gate.details[:shown]
         for number, detail in enumerate(details):

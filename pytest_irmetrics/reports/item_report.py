@@ -105,6 +105,8 @@ class QueryReport:
     status: str = ""
     """``xfail: `` and its reason, ``no_answer``, ``unjudged``, ``judged as it was stored`` (a query that fails under the judgments stored with the
     baseline alone, and is shown under these), or empty."""
+    stages: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    """Stage of the search → judged document → its rank there, from 1; empty where the retriever tells of none."""
     took: float | None = None
     """Milliseconds, the longest of its repeats; None unless a latency is reported."""
     explains: list[str] | None = None
@@ -241,6 +243,8 @@ class ItemReport:
     """One metric for each tag, compared with the baseline."""
     titles: dict[str, str] = field(default_factory=dict)
     """Document id → title, of the documents of ``queries`` that have one."""
+    provenance: str = ""
+    """In a failure: with what today's run was made that the other was not; empty where nothing differs or is known."""
     kind: str | None = None
     """What kind of change a failed regression gate is about, as a word that never changes; `docs/messages.md` lists them."""
     kind_sentences: list[str] = field(default_factory=list)
@@ -302,9 +306,13 @@ class ItemReport:
         return read_dataclass(cls, json.loads(text))
 
 
+_LEFT_OUT_EMPTY = ("provenance", "stages")
+
+
 def as_json(part: Any) -> dict[str, Any]:
     """Return a dataclass as a dict for ``json.dumps(default=…)``; `asdict` would copy every ranking first."""
-    return {one.name: getattr(part, one.name) for one in fields(part)}
+    values = {one.name: getattr(part, one.name) for one in fields(part)}
+    return {name: value for name, value in values.items() if value or name not in _LEFT_OUT_EMPTY}
 
 
 def read_dataclass(kind: type[T], data: Mapping[str, Any]) -> T:

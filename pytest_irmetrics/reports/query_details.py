@@ -85,9 +85,15 @@ def missing_by_grade(query: QueryReport, titles: Mapping[str, str]) -> list[Rank
     missing = [doc_id for doc_id, grade in query.judgments.items() if grade > 0 and doc_id not in query.now]
     ranks = _ranks(query.before or ())
     return [
-        _document(query, doc_id, titles, ranks.get(doc_id))
+        _document(query, doc_id, titles, ranks.get(doc_id), _stages_text(query, doc_id))
         for doc_id in sorted(missing, key=lambda doc_id: -query.judgments[doc_id])
     ]
+
+
+def _stages_text(query: QueryReport, doc_id: str) -> str:
+    """Return where a document still was: `rank 37 of candidates, rank 2 of dense`, `in no stage`; empty where no stage is known."""
+    ranks = [f"rank {found[doc_id]} of {name}" for name, found in query.stages.items() if doc_id in found]
+    return ", ".join(ranks) or "in no stage" * bool(query.stages)
 
 
 def moved_texts(query: QueryReport, titles: Mapping[str, str]) -> list[list[str]]:
@@ -96,36 +102,46 @@ def moved_texts(query: QueryReport, titles: Mapping[str, str]) -> list[list[str]
     Each sentence is a list of parts, the most important first.
     """
 
-    def sentence(lead: str, documents: Iterable[str]) -> list[str]:
+    def sentence(lead: str, documents: Iterable[RankedDocument]) -> list[str]:
         first, *more = [
-            f"{document} ({document.judgment})" if query.judgments else str(document)
-            for document in (_document(query, doc_id, titles) for doc_id in documents)
+            f"{document} ({', '.join(filter(None, [document.judgment, document.move]))})"
+            if query.judgments
+            else str(document)
+            for document in documents
         ]
         return [f"{lead}: {first}", *more]
 
+    def unmoved(doc_ids: Iterable[str]) -> list[RankedDocument]:
+        return [_document(query, doc_id, titles) for doc_id in doc_ids]
+
     before = query.before
     moved = [] if before is None else [m for m in moves(query.judgments, before, query.now) if m.grade > 0]
+    missing = missing_by_grade(query, titles)
+    sentences = []
     if before is not None and moved:
         found = []
         for move in moved:
             ranks = (
                 f"rank {move.before} → {move.after or 'gone'}" if move.before else f"new at rank {move.after}"
             )
-            found.append(f"{_document(query, move.doc_id, titles)} (grade {move.grade:g}): {ranks}")
+            stages = "" if move.after else _stages_text(query, move.doc_id)
+            document = _document(query, move.doc_id, titles)
+            found.append(f"{document} (grade {move.grade:g}): {ranks}{f', {stages}' if stages else ''}")
         gone = moved[0].after is None
         above = [i for i in query.now if i not in before] if gone else moved[0].overtaken_by
-        return [found, *([sentence("new" if gone else "above it now", above)] if above else [])]
-    sentences = []
-    if before is not None and query.status == "unjudged":
+        sentences = [found, *([sentence("new" if gone else "above it now", unmoved(above))] if above else [])]
+        # Those that were not found before either are said where it is known how far they came.
+        missing = [one for one in missing if one.move and one.was is None]
+    elif before is None and query.now:
+        sentences.append(sentence("now", unmoved(query.now)))
+    elif before is not None and query.status == "unjudged":
         left, came = (
             [i for i in one if i not in other] for one, other in ((before, query.now), (query.now, before))
         )
-        sentences += [sentence(lead, ids) for lead, ids in (("gone", left), ("new", came)) if ids]
-    if before is None and query.now:
-        sentences.append(sentence("now", query.now))
-    if missing := missing_by_grade(query, titles):
+        sentences += [sentence(lead, unmoved(ids)) for lead, ids in (("gone", left), ("new", came)) if ids]
+    if missing:
         where = f"not among the {plural(len(query.now), 'result')}" if query.now else "not returned"
-        sentences.append(sentence(where, [document.doc_id for document in missing]))
+        sentences.append(sentence(where, missing))
     return sentences
 
 

@@ -98,6 +98,7 @@ def _query(block: Query, screen: Screen, *, ranked: bool) -> Iterator[Line]:
             ("was", ">", lambda one: one[1].was_text if block.compared else ""),
             ("grade", ">", lambda one: one[1].judgment.removeprefix("grade ")),
             ("document", "<", lambda one: one[1].doc_id),
+            ("stage", "<", lambda one: one[1].move if one[0] == "-" else ""),
             ("title", "<", lambda one: one[1].title),
         ],
         whole=(3,),

@@ -4,6 +4,7 @@ from pytest_irmetrics.retrieval.calls import RetrievalError, RetrievalOptions
 from pytest_irmetrics.retrieval.retrieve import aretrieve, close_session_loop, retrieve
 from pytest_irmetrics.retrieval.retriever import Retriever, batched
 from pytest_irmetrics.retrieval.session import Retrieved
+from pytest_irmetrics.retrieval.staged import staged
 
 __all__ = [
     "RetrievalError",
@@ -14,4 +15,5 @@ __all__ = [
     "batched",
     "close_session_loop",
     "retrieve",
+    "staged",
 ]

@@ -12,6 +12,7 @@ from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
+from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import JudgedPassages
 from pytest_irmetrics.retrieval.answers import (
@@ -22,7 +23,9 @@ from pytest_irmetrics.retrieval.answers import (
     read_ranking,
     split_batch,
 )
+from pytest_irmetrics.retrieval.staged import Staged
 from pytest_irmetrics.run import Answer, Run
+from pytest_irmetrics.run.answer import Provenance
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor  # which most runs do not load
@@ -62,6 +65,8 @@ class RetrievalOptions:
     """Where the titles of returned documents are kept, by id; None: they are not read. Workers of a process have none."""
     returned: list[Any] | None = None
     """Where some returned items are kept, to see where an id is that none was read as; None: nowhere."""
+    provenance: Provenance | None = None
+    """What the run is to say that it was made with."""
     progress: Callable[[int], object] | None = None
     """Called, from the thread that collects the answers, with how many queries a reply has answered."""
 
@@ -120,10 +125,10 @@ class Call(NamedTuple):
 
 
 class Reply(NamedTuple):
-    """What a call returned: for each of its queries the ids, or a sentence that says what went wrong."""
+    """What a call returned: for each of its queries the ids, of each stage where it has some, or a sentence that says what went wrong."""
 
     call: Call
-    outcomes: tuple[tuple[str, ...] | str, ...]
+    outcomes: tuple[tuple[str, ...] | Staged | str, ...]
     milliseconds: float
     """How long the call took, divided by its queries."""
     collapsed: bool = False
@@ -183,13 +188,14 @@ def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptio
     """Read what came back: the ids of each query, or what went wrong."""
     collapsed = False
 
-    def read(place: int, result: Any) -> tuple[str, ...] | str:
+    def read(place: int, result: Any) -> tuple[str, ...] | Staged | str:
         nonlocal collapsed
         try:
-            items = _items_of(result, options.depth)
-            ids = _read_ids(items, call.passages[place], options)
+            passages = call.passages[place]
+            items = _items_of(result.ranking if isinstance(result, Staged) else result, options.depth)
+            ids = _read_ids(items, passages, options, options.duplicates)
             collapsed = collapsed or len(ids) < len(items) == options.depth
-            return ids  # noqa: TRY300 - all of it may raise
+            return Staged(ids, _read_stages(result, passages, options)) if isinstance(result, Staged) else ids
         except Exception as error:  # noqa: BLE001 - a result, its items and ir_doc_id are the user's, and may raise anything
             return _explain(error)
 
@@ -198,8 +204,22 @@ def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptio
     return Reply(call, tuple(outcomes), (perf_counter() - started) * 1000 / count, collapsed)
 
 
-def _items_of(result: Any, k: int) -> list[Any]:
-    """Return the first k items of a query's result. Raises AnswerError, and whatever an iterator of the user's raises."""
+def _read_stages(
+    answer: Staged, passages: JudgedPassages, options: RetrievalOptions
+) -> dict[str, tuple[str, ...]]:
+    """Return the ids of each earlier stage that an answer tells of. Raises AnswerError for one that cannot be read, and names it."""
+    stages = {}
+    for name, held in answer.stages.items():
+        try:
+            # Of a document that is there twice, as its chunks may be, the first place counts.
+            stages[name] = _read_ids(_items_of(held, None), passages, options, "collapse")
+        except Exception as error:  # noqa: BLE001 - as of the ranking
+            raise AnswerError(f"at the stage {quote(name)}: {_explain(error)}") from None
+    return stages
+
+
+def _items_of(result: Any, k: int | None) -> list[Any]:
+    """Return the first k items of a query's result, None for all. Raises AnswerError, and whatever an iterator of the user's raises."""
     if type(result) is list:
         return result[:k]
     from pytest_irmetrics.retrieval.responses import draw_items  # noqa: PLC0415 - most retrievers return a list
@@ -207,7 +227,9 @@ def _items_of(result: Any, k: int) -> list[Any]:
     return draw_items(result, k)
 
 
-def _read_ids(items: list[Any], passages: JudgedPassages, options: RetrievalOptions) -> tuple[str, ...]:
+def _read_ids(
+    items: list[Any], passages: JudgedPassages, options: RetrievalOptions, duplicates: str
+) -> tuple[str, ...]:
     """Return the ranking of a query's items, by the passages that they contain or the documents that they are chunks of."""
     if (
         options.returned is not None
@@ -219,8 +241,8 @@ def _read_ids(items: list[Any], passages: JudgedPassages, options: RetrievalOpti
     if passages.passages or (options.doc_id is None and names_documents(items, passages.documents)):
         from pytest_irmetrics.retrieval.passages import read_passage_ranking  # noqa: PLC0415 - most golden sets judge none
 
-        return read_passage_ranking(items, options.duplicates, options.doc_id, passages, options.titles)
-    ranking = read_ranking(items, options.duplicates, options.doc_id)
+        return read_passage_ranking(items, duplicates, options.doc_id, passages, options.titles)
+    ranking = read_ranking(items, duplicates, options.doc_id)
     if options.titles is not None and items and type(items[0]) is not str:
         keep_titles(items, ranking, options.titles)
     return ranking

@@ -50,8 +50,8 @@ _HELD_BACK = {
 """Names that a type has where it holds its results back → names that it then lacks, and what to return instead."""
 
 
-def draw_items(answer: Any, k: int) -> list[Any]:
-    """Return the first k items of an answer. Raises AnswerError, and whatever an iterator of the user's raises."""
+def draw_items(answer: Any, k: int | None) -> list[Any]:
+    """Return the first k items of an answer, None for all. Raises AnswerError, and whatever an iterator of the user's raises."""
     try:
         return list(islice(_results(answer), k))
     except RefusedError as refused:

@@ -119,7 +119,7 @@ def _replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Re
             rankings = tuple([ranking[:depth] for ranking in stored.rankings])
             answers[query.id] = answer_to(query, rankings, stored.agreeing)
     return Retrieved(
-        Run.of(answers, Header(options.depth)),
+        Run.of(answers, Header(options.depth, provenance=options.provenance or run.provenance)),
         errors,
         stopped="",
         latencies={},

@@ -20,7 +20,11 @@ from pytest_irmetrics.retrieval.calls import (
     call_retriever,
 )
 from pytest_irmetrics.retrieval.retriever import Retriever
+from pytest_irmetrics.retrieval.staged import Staged
 from pytest_irmetrics.run import Header, Run
+
+Stages = Mapping[str, Mapping[str, int]]
+"""Stage → judged document → its rank there, from 1."""
 
 MAX_INITIAL_FAILURES = 5
 """After this many errors in a row from the start the other queries are not asked."""
@@ -41,6 +45,8 @@ class Retrieved:
     """Why some queries have neither an answer nor an error; empty where all were asked."""
     latencies: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Query id → milliseconds, one number for each repeat; of a batch, each query's share. Empty for a stored run."""
+    stages: Mapping[str, Stages] = field(default_factory=dict)
+    """Query id → where its judged documents stood at earlier stages, the first time it was asked; without those of which the retriever told nothing."""
     depth_advice: str | None = None
     """Why no more came back, or where the depth is set of a retriever that was not handed one, a sentence."""
     missing: tuple[str, ...] = ()
@@ -64,11 +70,14 @@ class Session:
             raise RetrievalError(
                 "An async retriever cannot run in ir_executor. Leave the fixture out: ir_concurrency is enough."
             )
-        self._queries = list(queries)
+        self._queries = {query.id: query for query in queries}
         repeats = range(options.repeat)
         # By query, one for each repeat.
-        self._rankings: dict[str, list[Any]] = {query.id: [None for _ in repeats] for query in self._queries}
-        self._milliseconds = {query.id: [0.0 for _ in repeats] for query in self._queries}
+        self._rankings: dict[str, list[Any]] = {
+            query_id: [None for _ in repeats] for query_id in self._queries
+        }
+        self._milliseconds = {query_id: [0.0 for _ in repeats] for query_id in self._queries}
+        self._stages: dict[str, Stages] = {}
         self._errors: dict[str, str] = {}
         self._collapsed = False
         self._has_answer = False
@@ -83,7 +92,8 @@ class Session:
     def _iterate_calls(self) -> Iterator[Call]:
         """Yield the calls to make, each query once before any query twice; skip queries that have failed."""
         size = self.target.batch_size
-        groups = [[query] for query in self._queries] if size is None else _batches(self._queries, size)
+        queries = list(self._queries.values())
+        groups = [[query] for query in queries] if size is None else _batches(queries, size)
         for repeat in range(self.options.repeat):
             for group in groups:
                 left = [query for query in group if query.id not in self._errors]
@@ -175,6 +185,10 @@ class Session:
                 when = f"time {repeat + 1} of {options.repeat}: " if options.repeat > 1 else ""
                 self._errors.setdefault(query_id, when + outcome)
                 continue
+            if isinstance(outcome, Staged):
+                if not repeat:
+                    self._stages[query_id] = outcome.ranks(self._queries[query_id].judgments)
+                outcome = outcome.ranking  # noqa: PLW2901 - it alone is kept
             self._rankings[query_id][repeat] = self._stored_like(query_id, outcome)
             self._milliseconds[query_id][repeat] = reply.milliseconds
             self._has_answer = True
@@ -196,11 +210,11 @@ class Session:
     def result(self) -> Retrieved:
         """Return the result of all replies. Raises RetrievalError where a query was lost: that is a fault of ours."""
         answers = {
-            query.id: answer_to(query, tuple(self._rankings[query.id]))
-            for query in self._queries
-            if None not in self._rankings[query.id]
+            query_id: answer_to(query, tuple(self._rankings[query_id]))
+            for query_id, query in self._queries.items()
+            if None not in self._rankings[query_id]
         }
-        errors = {query.id: self._errors[query.id] for query in self._queries if query.id in self._errors}
+        errors = {query_id: self._errors[query_id] for query_id in self._queries if query_id in self._errors}
         unanswered = len(self._queries) - len(answers) - len(errors)
         if unanswered and not self.should_stop:
             raise RetrievalError(
@@ -208,10 +222,11 @@ class Session:
             )
         why = "The first five failed in a row, and the others were not asked."
         return Retrieved(
-            run=Run.of(answers, Header(self.options.depth)),
+            run=Run.of(answers, Header(self.options.depth, provenance=self.options.provenance)),
             errors=errors,
             stopped=why if unanswered else "",
             latencies={query_id: tuple(self._milliseconds[query_id]) for query_id in answers},
+            stages=self._stages,
             depth_advice=_COLLAPSED if self._collapsed else self.target.depth_advice,
         )
 

@@ -25,6 +25,9 @@ Passages = Mapping[str, tuple[str, str]]
 StoredLimits = Sequence[Mapping[str, str | float]]
 """Limits as a run stores them: a metric's name, a tag where there is one, and by each word its limit."""
 
+Provenance = Mapping[str, str | float]
+"""What a run was made with: a model's name, how many documents the index held."""
+
 _NONE: dict[str, Any] = {}  # shared by all answers, so never to be changed
 
 
@@ -63,13 +66,15 @@ Answers = Mapping[str, Answer]
 
 
 class Header(NamedTuple):
-    """The header of a stored run: the depth asked for, the golden set's path, the relevance level, the mean scores, the limits."""
+    """The header of a stored run: the depth asked for, the golden set's path, the relevance level, the mean scores, the provenance, the limits."""
 
     depth: int | None = None
     golden_set: str | None = None
     """A name, or a path that is not absolute."""
     relevance_level: Grade | None = None
     means: Mapping[str, float] | None = None
+    provenance: Provenance | None = None
+    """As the fixture `ir_provenance` gave it; None where it does not say."""
     limits: StoredLimits | None = None
     """Those that judged the run when it was stored; None where it does not say."""
 

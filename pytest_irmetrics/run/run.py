@@ -19,6 +19,7 @@ from pytest_irmetrics.run.answer import (
     Answer,
     Answers,
     Header,
+    Provenance,
     RunError,
     StoredLimits,
     as_id,
@@ -50,6 +51,8 @@ class Run:
     """The lowest grade that counted as relevant when the run was stored, above 0; None where that is not known."""
     means: Mapping[str, float]
     """The mean of each metric when the run was stored, by the metric's name; empty where none was."""
+    provenance: Provenance | None
+    """What the run was made with, by the fixture `ir_provenance`; None where that is not known."""
     limits: StoredLimits | None
     """The limits that judged the run when it was stored; None where that is not known."""
 
@@ -62,7 +65,7 @@ class Run:
 
     def _fill(self, answers: Answers, header: Header) -> None:
         self.answers = answers
-        self.depth, self.golden_set, self.relevance_level, means, self.limits = header
+        self.depth, self.golden_set, self.relevance_level, means, self.provenance, self.limits = header
         self.means = dict(means or {})
 
     @classmethod
@@ -75,7 +78,8 @@ class Run:
     @property
     def header(self) -> Header:
         """What the run says of itself, beside the answers."""
-        return Header(self.depth, self.golden_set, self.relevance_level, self.means or None, self.limits)
+        means = self.means or None
+        return Header(self.depth, self.golden_set, self.relevance_level, means, self.provenance, self.limits)
 
     def __getitem__(self, query_id: str) -> tuple[str, ...]:
         return self.answers[query_id].rankings[0]

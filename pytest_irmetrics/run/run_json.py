@@ -144,6 +144,11 @@ _HEADER_KEYS = {
         lambda means: {name: float(mean) for name, mean in means.items()},
         lambda means: _encode({name: float(mean) for name, mean in means.items()}),
     ),
+    "provenance": _Key(
+        "an object of texts and numbers",
+        lambda value: _is_object(value, lambda one: _is_text(one) or _is_number(one)),
+        write=lambda provenance: _encode(dict(provenance)),
+    ),
     "limits": _LIMITS,
     "queries": _Key("a list", lambda value: isinstance(value, list)),
 }

@@ -18,7 +18,7 @@ from tests.pages import DOCS, SET_UP, WALKED_PAGES, Project, blocks, commands, i
 
 
 class Endpoint(BaseHTTPRequestHandler):
-    """The search endpoint that docs/retriever.md asks: one query, or many at `/search/batch`."""
+    """The search endpoint that docs/retriever.md asks."""
 
     BEST = (("refund policy", "refunds"), ("opening hours", "hours"), ("my parcel is late", "tracking"))
 
@@ -29,16 +29,13 @@ class Endpoint(BaseHTTPRequestHandler):
     def do_POST(self):
         asked = json.loads(self.rfile.read(int(self.headers["Content-Length"])))
         allowed = self.headers["Authorization"] == "Bearer secret"
-        if self.path.endswith("/batch"):
-            answers = [self.answer(query, asked["size"]) for query in asked["queries"]]
-        else:
-            answers = self.answer(asked["query"], asked["size"])
+        answers = self.answer(asked["query"], asked["size"])
         body = json.dumps(answers if allowed else {}).encode()
         self.send_response(200 if allowed else 401)
         self.send_header("Content-Length", str(len(body)))
         self.end_headers()
         self.wfile.write(body)
-        self.server.asked.append((self.path, asked))
+        self.server.asked.append(asked)
 
     def log_message(self, *_):
         pass
@@ -69,11 +66,7 @@ def test_every_command_prints_what_the_page_shows(tmp_path, endpoint, page):
         assert is_shown(shown, printed), f"$ {command}\n{printed}"
     assert len(done) >= WALKED_PAGES[page]
     if page == "retriever.md":
-        assert {"query": "opening hours", "size": 10, "filters": {"language": "en"}} in [
-            body for _, body in asked
-        ]
-        batches = [body["queries"] for path, body in asked if path == "/search/batch"]
-        assert sorted(map(len, batches)) == [1, 2]
+        assert {"query": "opening hours", "size": 10, "filters": {"language": "en"}} in asked
 
 
 def test_the_tutorial_s_workflow_runs_the_command_that_the_page_ran():

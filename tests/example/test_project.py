@@ -54,9 +54,9 @@ def judged(tmp_path_factory):
     """Run the gate on a changed engine, once for each change, and read its report."""
 
     @cache
-    def read(**environment):
+    def read(test_file="test_search.py", **environment):
         path = tmp_path_factory.mktemp("judged") / "report.json"
-        status, output = run("--ir-baseline", f"--ir-report=json:{path}", **environment)
+        status, output = run(test_file, "--ir-baseline", f"--ir-report=json:{path}", **environment)
         (test,) = json.loads(path.read_text(encoding="utf-8"))["tests"]
         flat = " ".join(output.split())
         assert all(sentence in flat for sentence in test["kind_sentences"])
@@ -153,7 +153,7 @@ def test_a_failure_is_short_and_every_output_begins_with_the_same_queries(tmp_pa
     worse = {"COLUMNS": "80", "RULES_TOKENIZER": "unicode61"}
     for options, longest, queries in (([], 28, 3), (["-v"], 60, 10)):
         reports = [f"--ir-report={path}" for path in paths.values()]
-        _, output = run("--ir-baseline", *options, *reports, GITHUB_ACTIONS="true", **worse)
+        _, output = run("test_search.py", "--ir-baseline", *options, *reports, GITHUB_ACTIONS="true", **worse)
         failure = output.partition("[rules] __")[2].partition("\n")[2].partition("\n====")[0]
         assert failure.count("\n") < longest
         named = re.findall(r"(?m)^golden/rules\.yaml:(\d+): ([\w-]+): ", failure)
@@ -167,6 +167,22 @@ def test_a_failure_is_short_and_every_output_begins_with_the_same_queries(tmp_pa
         ):
             shown = re.findall(pattern, paths[suffix].read_text(encoding="utf-8"))
             assert shown[:3] == [query_id for _, query_id in named[:3]]
+
+
+STAGES = {
+    "RULES_TOKENIZER=unicode61": "of 11 relevant documents lost, 9 are still among the candidates, 2 in no stage.",
+    "RULES_WITHOUT=S": "of 36 relevant documents lost, 1 is still among the candidates, 35 in no stage.",
+}
+
+
+@pytest.mark.parametrize("change", STAGES)
+def test_of_the_search_in_two_stages_it_says_where_rules_were_lost(judged, change):
+    status, said, test = judged("test_two_stages.py", **dict([change.split("=")]))
+    assert status == 1
+    assert f"Earlier stages: {STAGES[change]}" in said
+    assert [row["metric"] for row in test["rows"]][-1] == "recall of candidates"
+    readme = (EXAMPLE / "README.md").read_text(encoding="utf-8")
+    assert f"| `{change}` | {STAGES[change]} |" in readme
 
 
 def test_the_readme_shows_these_sentences():

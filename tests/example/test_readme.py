@@ -16,13 +16,15 @@ from tests.pictures import draw
 @functools.cache
 def failure():
     """What the example fails with where its words are not cut to their stem."""
-    _, output = run("--ir-baseline", COLUMNS="80", RULES_TOKENIZER="unicode61")
+    _, output = run("test_search.py", "--ir-baseline", COLUMNS="80", RULES_TOKENIZER="unicode61")
     return output.partition("[rules] __")[2].partition("\n")[2].partition("====")[0]
 
 
 def selftest():
     # Without what this repository has of the baseline from before.
-    _, output = run("--ir-selftest", COLUMNS="80", GIT_CEILING_DIRECTORIES=str(EXAMPLE.parent))
+    _, output = run(
+        "test_search.py", "--ir-selftest", COLUMNS="80", GIT_CEILING_DIRECTORIES=str(EXAMPLE.parent)
+    )
     return output[output.index("golden/rules.yaml: baseline") :].partition("====")[0]
 
 

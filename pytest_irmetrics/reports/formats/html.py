@@ -117,7 +117,7 @@ def _lead(item: ItemReport, session: SessionReport) -> list[str]:
         means = ", ".join(gated_score(row) for row in gated_rows(item)[:3])
         return [means] if means and len(session.items) == 1 else []
     text = next((gate.text for gate in item.verdicts("failed")), f"It {session.verdict(item)}.")
-    return [text, *item.kind_sentences]
+    return [text, *filter(None, [item.provenance]), *item.kind_sentences]
 
 
 def _when(info: RunInfo) -> str:

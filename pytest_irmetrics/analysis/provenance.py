@@ -1,0 +1,87 @@
+"""What a run was made with, by the fixture `ir_provenance`: read what it gives, and say how two runs differ in it."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any, SupportsIndex
+
+from pytest_irmetrics.base import IRMetricsError
+from pytest_irmetrics.base.numbers import as_whole_number
+from pytest_irmetrics.base.wording import cut, listed, printable
+from pytest_irmetrics.comparison import Comparison
+from pytest_irmetrics.retrieval.answers import describe, score_of
+from pytest_irmetrics.run.answer import Provenance
+
+_LONGEST = 80
+"""Characters of a value in a message; a hash has up to 64."""
+
+_NAMED = 10
+"""How many values are named that differ, and that do not."""
+
+
+class ProvenanceError(IRMetricsError, ValueError):
+    """What `ir_provenance` gives is no mapping of names to text or numbers."""
+
+
+def read_provenance(given: Any) -> Provenance | None:
+    """Return what the fixture `ir_provenance` gave as plain values; None where it says nothing. Raises ProvenanceError."""
+    if given is not None and not isinstance(given, Mapping):
+        raise ProvenanceError(
+            f"The fixture ir_provenance gave {describe(given)}. Give a mapping of names to text or numbers: "
+            '{"model": "minilm", "docs": 973}.'
+        )
+    return {_read_name(name): _read_value(name, value) for name, value in (given or {}).items()} or None
+
+
+def _read_name(name: Any) -> str:
+    if not isinstance(name, str) or not name:
+        raise ProvenanceError(
+            f"The fixture ir_provenance has the name {describe(name)}. A name is a text that is not empty."
+        )
+    return str.__str__(name)
+
+
+def _read_value(name: str, value: Any) -> str | float:
+    if isinstance(value, str):
+        return str.__str__(value)
+    number = score_of(value)
+    if number is None or not math.isfinite(number):
+        raise ProvenanceError(
+            f"The fixture ir_provenance gave {describe(value)} for {name!r}, which is neither a text nor a finite number. "
+            "Write it as text, or leave it out."
+        )
+    return int(value) if isinstance(value, SupportsIndex) else as_whole_number(number)
+
+
+def provenance_difference(comparison: Comparison) -> str:
+    """Say with what today's run was made that the other was not, and with what both.
+
+    It reads `model minilm → bge-small; docs 973, as before.` Empty where nothing differs, or one of the two does not say.
+    """
+    now, before = comparison.now.run.provenance, comparison.baseline.run.provenance
+    if not now or not before or now == before:
+        return ""
+    names = sorted({**before, **now})
+    differing = [
+        f"{_text(name)} {_value(before, name)} → {_value(now, name)}"
+        for name in names
+        if now.get(name) != before.get(name)
+    ]
+    same = [f"{_text(name)} {_value(now, name)}" for name in names if now.get(name) == before.get(name)]
+    kept = f"; {listed(same, _NAMED)}, as before" if same else ""
+    alike = all(comparison.now.rankings(i) == comparison.baseline.rankings(i) for i in comparison.paired)
+    hint = (
+        " No answer differs: leave what changes in every run, such as a time, out of ir_provenance."
+        if alike
+        else ""
+    )
+    return f"{listed(differing, _NAMED)}{kept}.{hint}"
+
+
+def _value(provenance: Provenance, name: str) -> str:
+    return _text(str(provenance[name])) if name in provenance else "(not given)"
+
+
+def _text(text: str) -> str:
+    return cut(printable(text), _LONGEST)

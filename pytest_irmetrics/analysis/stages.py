@@ -1,0 +1,74 @@
+"""Say where in a search of several stages relevant documents were lost, by what the retriever tells with `staged`."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+
+from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.comparison import Comparison
+from pytest_irmetrics.evaluation import Evaluation
+from pytest_irmetrics.golden import Query
+from pytest_irmetrics.metrics import mean
+from pytest_irmetrics.reports.item_report import ScoreRow
+
+
+def lost_at_stages(now: Evaluation, comparison: Comparison | None = None) -> str | None:
+    """Say at which stage relevant documents still are that left the results; without a comparison, that are not among them.
+
+    Each counts at the stage that the retriever names first of those that hold it. None where none was lost, or no query
+    with stages lost one.
+    """
+    today = now if comparison is None else comparison.now
+    found: Counter[str | None] = Counter()
+    for query, relevant in _with_stages(today):
+        missing = relevant.difference(today.rankings(query.id)[0])
+        if missing and comparison is not None:
+            missing.intersection_update(comparison.baseline.rankings(query.id)[0])
+        stages = now.retrieved.stages[query.id]
+        found.update(next((name for name in stages if doc_id in stages[name]), None) for doc_id in missing)
+    if not found:
+        return None
+    recall = {row.metric.removeprefix(_ROW): row.full for row in stage_rows(now)}
+    (first, where), *others = [
+        *((found[name], f"still {_at(name)}") for name in recall if name in found),
+        *([(found[None], "in no stage")] if None in found else []),
+    ]
+    rest = "".join(f", {count:,} {where.removeprefix('still ')}" for count, where in others)
+    what = f"{plural(found.total(), 'relevant document')} {'not found' if comparison is None else 'lost'}"
+    # Where no stage holds anything, that is said already.
+    empty = [name for name in recall if not recall[name] and any(recall.values())]
+    hint = "".join(f" Nothing relevant is {_at(name)} for any query." for name in empty)
+    return f"Earlier stages: of {what}, {first:,} {'is' if first == 1 else 'are'} {where}{rest}.{hint}"
+
+
+_ROW = "recall of "
+
+
+def stage_rows(evaluation: Evaluation) -> list[ScoreRow]:
+    """Return a row of the score table for each stage: which share of the relevant documents it holds, `recall of candidates`."""
+    shares: dict[str, list[float]] = {}
+    weights: dict[str, list[float]] = {}
+    for query, relevant in _with_stages(evaluation):
+        for name, ranks in evaluation.retrieved.stages[query.id].items():
+            shares.setdefault(name, []).append(len(relevant.intersection(ranks)) / len(relevant))
+            weights.setdefault(name, []).append(query.weight)
+    means = {name: mean(shares[name], weights[name]) for name in shares}
+    return [
+        ScoreRow(f"{_ROW}{name}", None, len(shares[name]), share, share, gate="", verdict="")
+        for name, share in means.items()
+    ]
+
+
+def _with_stages(evaluation: Evaluation) -> Iterator[tuple[Query, set[str]]]:
+    """Yield the queries of which stages are known, with their relevant documents, where they have some."""
+    level, stages = evaluation.golden.relevance_level, evaluation.retrieved.stages
+    for query in evaluation.counted if stages else ():
+        relevant = {doc_id for doc_id, grade in query.judgments.items() if grade >= level}
+        if relevant and query.id in stages:
+            yield query, relevant
+
+
+def _at(name: str) -> str:
+    """Return `among the candidates`, or of a stage that is called by no plural `in dense`."""
+    return f"among the {name}" if name.endswith("s") else f"in {name}"
