@@ -13,6 +13,7 @@ import sys
 from collections.abc import Sequence
 from importlib import import_module
 from importlib.metadata import version
+from pathlib import Path
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.cli.shared import FAILED, print_escaped
@@ -25,6 +26,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
     `arguments` are those of the process unless given.
     """
+    for name in ("stdin", "stdout", "stderr"):
+        if getattr(sys, name) is None:  # closed by the caller, as `>&-` does
+            setattr(sys, name, Path(os.devnull).open("r+", encoding="utf-8"))  # noqa: SIM115 - for the process
     try:
         options = _parser().parse_args(arguments)
         for name, value in vars(options).items():

@@ -52,6 +52,22 @@ def test_a_full_disk_is_told_without_a_traceback(tmp_path, command):
     assert (done.returncode, done.stderr) == (1, said)
 
 
+@pytest.mark.skipif(sys.platform == "win32", reason="of a POSIX shell")
+@pytest.mark.parametrize(
+    ("closed", "command", "status", "said"),
+    [
+        (">&-", "schema", 0, ""),
+        (">&- <&-", "check -", 1, ""),
+        ("<&-", "check -", 1, "-:1:1: The file is empty."),
+    ],
+)
+def test_a_stream_that_is_closed_is_an_empty_one(closed, command, status, said):
+    line = ["sh", "-c", f'"$@" {closed}', "sh", *SCRIPT, *command.split()]
+    done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
+    assert (done.returncode, done.stderr) == (status, "")
+    assert done.stdout.startswith(said)
+
+
 def test_a_system_that_has_no_room_is_told_without_a_traceback(monkeypatch, tmp_path):
     monkeypatch.setattr("tempfile.tempdir", str(tmp_path / "none"))
     done = run("check", "-", stdin="queries: []")
