@@ -28,7 +28,7 @@ from pytest_irmetrics.plugin.marks import MarkError
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
 from pytest_irmetrics.retrieval.answers import find_id_path
-from pytest_irmetrics.run import Run
+from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.thresholds import Gates
 
 Ask = Callable[[Sequence[Query], Any, RetrievalOptions], Awaitable[Retrieved]]
@@ -49,6 +49,10 @@ _PROGRESS_SECONDS = 10.0
 
 _NOT_AWAITED = (
     "irmetrics.acheck() was called but not awaited, so nothing was checked. Write: await irmetrics.acheck()"
+)
+_ITSELF = (
+    "The run that stands in for the search is the file that it is compared with, so nothing can fall. Give today's run: "
+    "write it with --ir-report=json:run.json, or as a TREC run."
 )
 _NOT_FINISHED = "irmetrics.check() was called and did not come to its end, so nothing was checked. Let what it raises pass, and wait for it."
 
@@ -130,6 +134,9 @@ class IRMetrics:
             item = self._item.of(golden)
             item.queries()  # skips the test that has none of --ir-query
             stored, compared = read_stored_run(item, against)
+            asked = item.fixtures.retriever if retriever is None else retriever
+            if stored is not None and isinstance(asked, Run) and asked.source == stored.source is not None:
+                raise RunError(_ITSELF)
             gates = item.gates
             if item.settings.selftest:
                 return self._selftest(item, stored, compared)

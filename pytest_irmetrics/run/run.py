@@ -6,7 +6,7 @@ import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from operator import countOf
 from pathlib import Path
 from typing import Any
@@ -55,6 +55,8 @@ class Run:
     """What the run was made with, by the fixture `ir_provenance`; None where that is not known."""
     limits: StoredLimits | None
     """The limits that judged the run when it was stored; None where that is not known."""
+    source: tuple[str, str | None] | None = field(compare=False)
+    """The real path of the file that it was loaded from, and the `test` that was asked for; None where it was made otherwise."""
 
     def __init__(self, rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> None:
         if not hasattr(rankings, "items"):
@@ -64,7 +66,7 @@ class Run:
         self._fill(_checked_answers(rankings), _UNKNOWN)
 
     def _fill(self, answers: Answers, header: Header) -> None:
-        self.answers = answers
+        self.answers, self.source = answers, None
         self.depth, self.golden_set, self.relevance_level, means, self.provenance, self.limits = header
         self.means = dict(means or {})
 
@@ -110,10 +112,13 @@ class Run:
         file = Path(path)
         is_json = without_gz(file).suffix.lower() == ".json"
         if is_json:
-            return cls.of(*run_json.loads(decode(_content(file, where), where), where, test))
-        from pytest_irmetrics.run import trec  # noqa: PLC0415 - baselines are JSON
+            run = cls.of(*run_json.loads(decode(_content(file, where), where), where, test))
+        else:
+            from pytest_irmetrics.run import trec  # noqa: PLC0415 - baselines are JSON
 
-        return cls.of(trec.read(_content(file, where), where))
+            run = cls.of(trec.read(_content(file, where), where))
+        run.source = os.path.realpath(path), test
+        return run
 
     @classmethod
     def loads(cls, text: str, path: str | os.PathLike[str] | None = None) -> Run:
