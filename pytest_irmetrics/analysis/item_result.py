@@ -11,7 +11,7 @@ from pytest_irmetrics.analysis.stages import lost_at_stages, stage_rows
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.evaluation import Evaluation
-from pytest_irmetrics.gates.verdict import Verdict, rates_rankings, today_of, usual_metric
+from pytest_irmetrics.gates.verdict import Case, Verdict, rates_rankings, usual_metric
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.item_report import (
@@ -44,6 +44,8 @@ class ItemResult:
     against: str | None = None
     """What messages call the run that it was compared with."""
     notes: list[Note] = field(default_factory=list)
+    cut_passages: frozenset[str] = frozenset()
+    """The keys of judged passages of which a returned chunk holds a half alone."""
     not_in_index: frozenset[str] = frozenset()
     """The documents judged relevant that the index is known to lack."""
     since: SinceReport | None = None
@@ -141,7 +143,8 @@ class ItemResult:
         return [*rows, *stage_rows(self.evaluation)]
 
     def _row(self, metric: Metric, tag: str | None) -> ScoreRow | None:
-        full = today_of(self.evaluation, self.comparison, metric).mean_or_none(metric, tag)
+        case = Case(self.evaluation, self.gates, self.comparison)
+        full = case.measured(metric).mean_or_none(metric, tag)
         words = self.gates.of(metric, tag)
         if full is None and not words:
             return None

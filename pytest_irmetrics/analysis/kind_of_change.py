@@ -164,8 +164,9 @@ def relevant_counts(comparison: Comparison) -> str:
             count + mean(column) for count, column in zip(counts, zip(*moved, strict=True), strict=True)
         ]
     left, came, before, now, lower, higher = map(round, counts)
+    what = "passage" if all(one.passages for one in comparison.now.counted if one.judgments) else "document"
     return (
-        f"{plural(left, 'relevant document')} left {_results(comparison)}, {came:,} came in; something relevant is found for "
+        f"{plural(left, f'relevant {what}')} left {_results(comparison)}, {came:,} came in; something relevant is found for "
         f"{now:,} of {plural(judged, 'query', 'queries')} (was {before:,}), first at a lower rank for "
         f"{lower:,}, higher for {higher:,}."
     )

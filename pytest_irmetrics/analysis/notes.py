@@ -167,28 +167,43 @@ def _other_order_by_rank(result: ItemResult) -> Iterator[str]:
 
 
 def _unmatched_passages(result: ItemResult) -> Iterator[str]:
-    """Name the judged passages that no returned chunk holds, although chunks of their document were returned."""
-    evaluation, golden = result.evaluation, result.evaluation.golden
-    judging = [query for query in evaluation.counted if query.passages]
-    entries = {query.id: {e for r in evaluation.rankings(query.id) for e in r} for query in judging}
-    found = {p.key for query in judging for p in query.passages if p.key in entries[query.id]}
-    returned = {query.id: {*documents_of(query, entries[query.id])} for query in judging}
-    missed = {
-        passage.key: query.id
-        for query in judging
-        for passage in query.passages
-        if passage.grade >= golden.relevance_level
-        and passage.doc in returned[query.id]
-        and passage.key not in found
-    }
-    if missed:
-        named = [f"{golden.where_judged(query_id, key)} {key}" for key, query_id in missed.items()]
-        yield (
-            f"{plural(len(missed), 'passage')} in no returned chunk, though chunks of the document came back: "
-            f"{listed(named, _MAX_NAMED, between='; ')}. "
-            "The ranking missed them, or the text is worded otherwise in the corpus, or cut in two where a chunk ends: "
-            "a shorter text, or chunks that overlap, mend that."
+    """Name the judged passages that no returned chunk holds, although chunks of their document were returned.
+
+    Beside a baseline those alone that it had found; first those that the border of a chunk cuts in two.
+    """
+    evaluation, golden, comparison = result.evaluation, result.evaluation.golden, result.comparison
+    missed: dict[str, str] = {}
+    for query in evaluation.counted if any(query.passages for query in golden.queries.values()) else ():
+        entries = {entry for ranking in evaluation.rankings(query.id) for entry in ranking}
+        returned = {*documents_of(query, entries)}
+        before: Container[str] | None = None
+        if comparison is not None and comparison.has(query.id):
+            before = {entry for ranking in comparison.baseline.rankings(query.id) for entry in ranking}
+        for passage in query.passages:
+            is_missed = passage.key not in entries and passage.doc in returned
+            if (
+                is_missed
+                and passage.grade >= golden.relevance_level
+                and (before is None or passage.key in before)
+            ):
+                missed[passage.key] = query.id
+    since = "" if comparison is None else " any more"
+    for cut in (True, False):
+        keys = [key for key in missed if (key in result.cut_passages) is cut]
+        named = listed(
+            [f"{golden.where_judged(missed[key], key)} {key}" for key in keys], _MAX_NAMED, between="; "
         )
+        passages = plural(len(keys), "passage")
+        if keys and cut:
+            yield (
+                f"{passages} whole in no chunk{since}, though a half came back: {named}. The border of a chunk cuts it, or the "
+                "text was edited: let chunks overlap by as much, or judge a shorter text."
+            )
+        elif keys:
+            yield (
+                f"{passages} in no returned chunk{since}, though chunks of the document came back: {named}. "
+                "The ranking missed it, or the corpus words it otherwise, or cuts it into small pieces."
+            )
 
 
 def _not_in_the_index(result: ItemResult) -> Iterator[str]:

@@ -8,7 +8,6 @@ are not carried over; what else OUT cannot hold is said on standard error.
 
 examples:
   pytest-irmetrics convert msmarco.qrels golden/msmarco.yaml
-  pytest-irmetrics convert golden/faq.yaml faq.csv
   pytest-irmetrics convert case_judgements.csv golden/movies.yaml --force
   pytest-irmetrics convert nfcorpus/ golden/nfcorpus.jsonl
   pytest-irmetrics convert bm25.run bm25.json

@@ -104,7 +104,7 @@ def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> Tes
     named = options.metrics or [one.metric for one in golden.thresholds if one.tag is None]
     wanted = shared.scorable_metrics(options.metrics or [*shared.USUAL_METRICS, *named], golden)
     beyond = shared.metrics_beyond(wanted, now.depth)
-    metrics = [metric for metric in wanted if metric not in beyond]
+    metrics = [metric for metric in wanted if metric not in beyond and metric.kind != "overlap"]
     path = shared.shown_path(baseline.path)
     if not metrics:
         raise shared.CommandError(f"{path}: is too shallow for {listed(beyond)}. Name other --metrics.")

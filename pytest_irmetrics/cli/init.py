@@ -62,19 +62,16 @@ def run(options: argparse.Namespace) -> int:
             status, said = shared.FAILED, "exists, and is left as it is"
         shared.print_escaped(f"{shared.shown_path(path)}: {said}")
     command = shlex.join(["pytest", *([] if options.dir == "." else [options.dir])])
-    first = [("Hold the search against the thresholds", command)]
-    then = [
+    finds = "less" if options.queries is None else "other documents"
+    commands = [
         ("Store what it finds today, to be committed", f"{command} --ir-baseline-update"),
-        (
-            f"Fail where a change finds {'less' if options.queries is None else 'other documents'}",
-            f"{command} --ir-baseline",
-        ),
+        (f"Fail where a change finds {finds}", f"{command} --ir-baseline"),
     ]
-    shared.print_line("")
+    last = "First put your search into conftest.py."
     if options.queries is None:
-        shared.print_blocks([Commands(first + then)])
-        shared.print_line("\nThen put your search into conftest.py, and your queries into golden/faq.yaml.")
-    else:
-        shared.print_line("First put your search into conftest.py. Then:\n")
-        shared.print_blocks([Commands(then)])
+        commands.insert(0, ("Hold the search against the thresholds", command))
+        last = "Then put your search into conftest.py, and your queries into golden/faq.yaml."
+    shared.print_line("")
+    shared.print_blocks([Commands(commands)])
+    shared.print_line(f"\n{last}")
     return status

@@ -13,14 +13,12 @@ is YAML on standard input, which then goes to standard output.
 
 examples:
   pytest-irmetrics label golden/faq.yaml
-  pytest-irmetrics label golden/faq.yaml --run report.json
   pytest-irmetrics label golden/faq.yaml --run report.json --interactive
   pytest-irmetrics label golden/faq.yaml --run bm25.run --run dense.run --limit 50
   pytest-irmetrics label golden/faq.yaml --out todo.csv
   pytest-irmetrics label golden/faq.yaml --from todo.csv
   pytest-irmetrics label golden/faq.yaml --judge refund doc-77 2 --judge refund doc-5 0
   pytest-irmetrics label golden/faq.yaml --passage refund handbook "within thirty days" 2
-  pytest-irmetrics label golden/faq.yaml --out - | column -s, -t
 """
 
 from __future__ import annotations

@@ -13,7 +13,6 @@ examples:
   pytest-irmetrics score dev.qrels bm25.run --metrics ndcg_cut_10,recip_rank
   pytest-irmetrics score golden/faq.yaml bm25.run --query refund
   pytest-irmetrics score golden/faq.yaml quality.json --against quality.json --test dense --test bm25
-  zcat bm25.run.gz | pytest-irmetrics score dev.qrels -
   pytest-irmetrics score golden/faq.yaml bm25.run --json | pytest-irmetrics report - -o bm25.html
 """
 
@@ -45,7 +44,7 @@ from pytest_irmetrics.reports.session_report import SessionReport
 from pytest_irmetrics.reports.terminal import summary_lines
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.thresholds import AUTO, Gate, Gates, resolve
+from pytest_irmetrics.thresholds import AUTO, Gates, resolve
 
 ARGUMENTS = (
     shared.TEST,
@@ -57,11 +56,6 @@ ARGUMENTS = (
     argument("--query", dest="queries", action="append", default=[], metavar="ID", help="print this query in full, its ranking and judgments, in place of all else (repeatable)"),
     argument("--json", action="store_true", help="print it as the JSON report that pytest writes, which `report` reads"),
 )  # fmt: skip
-
-
-def _is_about_two(gate: Gate) -> bool:
-    """Whether a limit says nothing of a run that is compared with none."""
-    return gate.compares or gate.word == "significance"
 
 
 def run(options: argparse.Namespace) -> int:
@@ -117,7 +111,7 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
     wanted = asked or shared.USUAL_METRICS
     beyond = shared.metrics_beyond(wanted, min((one.depth for _, one in runs if one.depth), default=None))
     reached = [metric for metric in wanted if metric not in beyond]
-    metrics = shared.scorable_metrics([*reached, *gated], golden, overlap=bool(others))
+    metrics = shared.scorable_metrics([*reached, *gated], golden)
     missing = tuple(i for i, query in golden.queries.items() if query.xfail is None and i not in run)
     retrieved = Retrieved(run, missing=missing, depth_advice="That is all that the run holds.")
     now = Evaluation(golden, retrieved, tuple(metrics), run.depth)
@@ -127,7 +121,9 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
         comparison = compare(now, now.of_run(other))
         rated = () if golden.judges_nothing else metrics
         gates = resolve_with_default([golden.thresholds], rated, AUTO, "the default of max_drop")
-    judged = [gate for gate in gates if gate.metric in metrics and (others or not _is_about_two(gate))]
+    judged = [gate for gate in gates if gate.metric in metrics]
+    if not others:  # of a run that is compared with none they say nothing
+        judged = [gate for gate in judged if not gate.compares and gate.word != "significance"]
     gates = with_each_tag(Gates(judged), now)
     verdicts = decide(Case(now, gates, comparison, Against(against)))
     result = ItemResult(now, gates, verdicts, comparison, against=against or None)

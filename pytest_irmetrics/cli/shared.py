@@ -280,15 +280,10 @@ def titles_of_reports(paths: Iterable[str]) -> dict[str, str]:
     return titles
 
 
-def scorable_metrics(
-    metrics: Iterable[Metric], golden: GoldenSet, *, overlap: bool = False
-) -> tuple[Metric, ...]:
-    """Return the metrics, each once, that a stored run can be scored with: no latency, `no_answer` only with such queries.
-
-    `overlap` where it is compared with another.
-    """
+def scorable_metrics(metrics: Iterable[Metric], golden: GoldenSet) -> tuple[Metric, ...]:
+    """Return the metrics, each once, that stored runs can be scored with: no latency, `no_answer` only with such queries."""
     no_answer = any(query.no_answer for query in golden.queries.values())
-    kinds = {"ranking", *(["no_answer"] if no_answer else ()), *(["overlap"] if overlap else ())}
+    kinds = ("ranking", "overlap", "no_answer") if no_answer else ("ranking", "overlap")
     return tuple(metric for metric in read_metrics(metrics) if metric.kind in kinds)
 
 

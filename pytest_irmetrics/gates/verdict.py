@@ -137,8 +137,9 @@ class Case:
         return "not checked" if self.storing else "failed"
 
     def measured(self, metric: Metric) -> Evaluation:
-        """Return today's evaluation by which a metric is judged: of `overlap` that of the paired queries."""
-        return today_of(self.evaluation, self.comparison, metric)
+        """Return today's evaluation by which a metric is measured: of `overlap` that of the queries that are compared."""
+        compares = metric.kind == "overlap" and self.comparison is not None
+        return self.comparison.overlapping[0] if compares and self.comparison else self.evaluation
 
     def score(self, gate: Gate) -> float:
         """Return the mean, or the score of a query, that a gate is on. Raises NoQueryError where there is none."""
@@ -188,12 +189,6 @@ def resolve_with_default(
         gated.append(usual)
     words = {"max_drop": max_drop}
     return resolve([*places, [Threshold(metric, words, None, origin, by_default=True) for metric in gated]])
-
-
-def today_of(evaluation: Evaluation, comparison: Comparison | None, metric: Metric) -> Evaluation:
-    """Return today's evaluation by which a metric is measured: of `overlap` that of the queries that are compared."""
-    compares = metric.kind == "overlap" and comparison is not None
-    return comparison.overlapping[0] if compares and comparison else evaluation
 
 
 def with_each_tag(gates: Gates, evaluation: Evaluation) -> Gates:

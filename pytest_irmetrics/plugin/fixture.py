@@ -295,6 +295,7 @@ def _decided(
         comparison,
         against=against.name or None,
         notes=item.notes,
+        cut_passages=frozenset(item.cut_passages),
         not_in_index=frozenset() if corpus is None else not_in_index(now.golden, corpus, item.notes),
     )
 

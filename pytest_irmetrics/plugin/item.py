@@ -72,6 +72,8 @@ class GatedItem:
         """How many results a query is asked for."""
         self.returned_titles: dict[str, str] = {}
         """Id → the title of the document that came back."""
+        self.cut_passages: set[str] = set()
+        """The keys of judged passages of which a returned chunk holds a half."""
         self.returned: list[Any] = []
         """Some items that came back, as they were."""
         self.notes: list[Note] = []
@@ -194,6 +196,7 @@ class GatedItem:
                 executor=fixtures.executor,
                 stored=stored,
                 titles=titles,
+                cut_passages=self.cut_passages,
                 returned=self.returned,
                 provenance=provenance,
             )

@@ -63,6 +63,8 @@ class RetrievalOptions:
     """A run over the same queries, such as a baseline, with which equal rankings are shared: they take memory once."""
     titles: dict[str, str] | None = None
     """Where the titles of returned documents are kept, by id; None: they are not read. Workers of a process have none."""
+    cut_passages: set[str] | None = None
+    """Where the keys of judged passages are kept of which a returned chunk holds a half; None: they are not looked for."""
     returned: list[Any] | None = None
     """Where some returned items are kept, to see where an id is that none was read as; None: nowhere."""
     provenance: Provenance | None = None
@@ -98,7 +100,9 @@ class RetrievalOptions:
 
     def for_worker(self) -> RetrievalOptions:
         """Return what a worker of the executor needs of them: small, and possible to pickle."""
-        return replace(self, executor=None, stored=None, titles=None, returned=None, progress=None)
+        return replace(
+            self, executor=None, stored=None, titles=None, cut_passages=None, returned=None, progress=None
+        )
 
 
 class Call(NamedTuple):
@@ -241,7 +245,8 @@ def _read_ids(
     if passages.passages or (options.doc_id is None and names_documents(items, passages.documents)):
         from pytest_irmetrics.retrieval.passages import read_passage_ranking  # noqa: PLC0415 - most golden sets judge none
 
-        return read_passage_ranking(items, duplicates, options.doc_id, passages, options.titles)
+        kept = options.titles, options.cut_passages
+        return read_passage_ranking(items, duplicates, options.doc_id, passages, *kept)
     ranking = read_ranking(items, duplicates, options.doc_id)
     if options.titles is not None and items and type(items[0]) is not str:
         keep_titles(items, ranking, options.titles)

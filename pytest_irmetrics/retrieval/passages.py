@@ -34,6 +34,7 @@ def read_passage_ranking(
     doc_id: Callable[[Any], Any] | None,
     known: JudgedPassages,
     titles: dict[str, str] | None = None,
+    cut: set[str] | None = None,
 ) -> tuple[str, ...]:
     """Return a ranking of the documents of an answer's items, and of the passages that the items contain.
 
@@ -42,7 +43,7 @@ def read_passage_ranking(
     each passage that it is the first to contain, the best grade first. One that contains no passage, or only what was
     found before, keeps its rank under an id of its own; where `duplicates` is "collapse", the latter is dropped.
 
-    Titles are added to `titles`. Raises AnswerError as `read_ranking` does; for a chunk that comes twice, unless
+    Titles are added to `titles`, and to `cut` the keys of passages of which a chunk holds a half alone. Raises AnswerError as `read_ranking` does; for a chunk that comes twice, unless
     `duplicates` is "collapse"; and for one without a text that can be read, of a document judged by passage.
     """
     documents = read_ids(items, doc_id, lambda item: _read_document(known, item))
@@ -66,11 +67,25 @@ def read_passage_ranking(
                 "or set ir_duplicates = collapse to keep the first of each."
             )
         held = [passage.key for passage in judged.get(document, ()) if passage.normalized in (text or "")]
+        if cut is not None:
+            halves = (
+                one
+                for one in judged.get(document, ())
+                if one.key not in held and _holds_half(one, text or "")
+            )
+            cut.update(one.key for one in halves)
         entries = held if document in judged else [document]
         added = [entry for entry in entries if entry not in ranking]
         if added or not (entries and collapse):
             ranking.update(dict.fromkeys(added or [_chunk_entry(document, own_id, ranking, judged)]))
     return tuple(ranking)
+
+
+def _holds_half(passage: Passage, text: str) -> bool:
+    """Say whether a chunk holds the first or the last half of a passage's words, as the longer side of a border does."""
+    words = passage.normalized.split()
+    half = len(words) // 2
+    return half > 1 and any(" ".join(part) in text for part in (words[:half], words[-half:]))
 
 
 def _chunk_entry(document: str, own_id: str | None, taken: Collection[str], judged: Collection[str]) -> str:

@@ -1,0 +1,48 @@
+"""A fall of passages speaks of passages: which no chunk holds whole any more, and which the ranking missed."""
+
+from __future__ import annotations
+
+from tests.projects import printed
+
+GOLDEN = """
+queries:
+- query: returns
+  relevant:
+  - {doc: handbook, text: thirty days after purchase}
+  - {doc: handbook, text: the way back costs nothing}
+  - {doc: handbook, text: in no chunk at any time}
+"""
+WHOLE = [
+    {"id": 1, "doc_id": "handbook", "text": "Return it within thirty days after purchase."},
+    {"id": 2, "doc_id": "handbook", "text": "In the EU the way back costs nothing."},
+    {"id": 3, "doc_id": "handbook", "text": "We repair."},
+]
+CUT = [
+    {"id": 1, "doc_id": "handbook", "text": "Return it within thirty days"},
+    {"id": 3, "doc_id": "handbook", "text": "We repair."},
+]
+
+
+def test_passages_that_a_border_cuts_are_told_from_those_that_rank_too_low(project):
+    project.write("golden/faq.yaml", GOLDEN)
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("recall", max_drop=0.01)'])
+    project.answers({"returns": WHOLE})
+    project.store()
+    passed = printed(project.run("--ir-baseline"))
+    assert "in no returned chunk" not in passed
+    first = printed(project.run())
+    assert "1 passage in no returned chunk, though chunks of the document came back" in first
+    project.answers({"returns": CUT})
+    result = project.run("--ir-baseline")
+    result.assert_outcomes(failed=1)
+    said = printed(result)
+    assert "2 relevant passages left the first 10, 0 came in" in said
+    assert (
+        "1 passage whole in no chunk any more, though a half came back: golden/faq.yaml:4 handbook: thirty"
+        in said
+    )
+    assert (
+        "1 passage in no returned chunk any more, though chunks of the document came back: golden/faq.yaml:5"
+        in said
+    )
+    assert "in no chunk at any time" not in said
