@@ -93,9 +93,8 @@ def slices_that_fell(comparison: Comparison, metric: Metric) -> list[SliceFall]:
     found = []
     for tag, values in beyond.items():
         change, excess = comparison.change(metric, tag), -math.fsum(values) / len(values)
-        if (
-            excess <= margins[tag] + TOLERANCE
-        ):  # so also a slice of all queries, or of fewer than four that are worse
+        # Beyond its margin is neither a slice of all queries nor one of which fewer than four are worse.
+        if excess <= margins[tag] + TOLERANCE:
             continue
         noise = comparison.run_noise(metric, tag)
         if noise is None or -change.delta > noise.margin:
