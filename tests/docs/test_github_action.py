@@ -250,4 +250,6 @@ def test_each_action_has_the_same_major_version_wherever_it_is_used():
         "actions/setup-python@v6",
         "actions/upload-artifact@v7",
         "actions/download-artifact@v8",
+        "actions/upload-pages-artifact@v5",
+        "actions/deploy-pages@v5",
     }
