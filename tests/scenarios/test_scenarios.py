@@ -27,7 +27,7 @@ def test_scenario(name, project, monkeypatch, stored):
 def test_the_table_of_the_interface_names_what_there_is():
     lines = [line for line in TABLE.read_text(encoding="utf-8").splitlines() if line.startswith("| ")]
     held = [line.rsplit(" | ", 1)[1] for line in lines if not line.endswith("| held by |")]
-    assert all(re.search("`|next: ", cell) for cell in held)
+    assert all("`" in cell for cell in held)
     missing = [name for cell in held for name in re.findall("`([^`]+)`", cell) if not is_there(name)]
     assert missing == []
 
