@@ -246,7 +246,7 @@ def _id_fields(item: Any) -> Iterator[Any]:
 
 def fields_of(item: Any, names: Sequence[str]) -> Iterator[Any]:
     """Yield the values of these fields of an item, or of the first of a pair, and then those of its parts."""
-    outer = item[0] if isinstance(item, tuple) and item and not hasattr(item, "_fields") else item
+    outer = _without_score(item)
     if isinstance(outer, str):  # whose `title` is a method
         return
     for holder in (outer, *(value_of(outer, name) for name in _FIELD_HOLDERS)):
@@ -258,22 +258,25 @@ def names_documents(items: Sequence[Any], known: Collection[str]) -> bool:
 
     So too where none has an id.
     """
-    parts = [item[0] if isinstance(item, tuple) and item else item for item in items]
-    first = parts[0] if parts else ""
-    if isinstance(first, str) or not any(
-        isinstance(value_of(first, one), Mapping) for one in ("metadata", "meta")
-    ):
+    first = _without_score(items[0]) if items else ""
+    holders = () if isinstance(first, str) else ("metadata", "meta")
+    if not any(isinstance(value_of(first, holder), Mapping) for holder in holders):
         return False
+    parts = list(map(_without_score, items))
     own = {as_id(_first(_id_fields(part))) for part in parts}
     named = {as_id(value) for part in parts for value in fields_of(part, SOURCE_NAMES)} - {None}
     return own.isdisjoint(known) and (not named.isdisjoint(known) or (own == {None} and bool(named)))
 
 
+def _without_score(item: Any) -> Any:
+    return item[0] if isinstance(item, tuple) and item and not hasattr(item, "_fields") else item
+
+
 def find_id_path(items: Iterable[Any], known: Collection[str]) -> str | None:
     """Return where an item has a judged id: ``doc.metadata["source"]``; None where none of them has one."""
     for item in items:
-        is_pair = isinstance(item, tuple) and not hasattr(item, "_fields")
-        places = [("doc[0]", item[0]) if is_pair and item else ("doc", item)]
+        outer = _without_score(item)
+        places = [("doc" if outer is item else "doc[0]", outer)]
         for path, holder in places:
             in_mapping = isinstance(holder, Mapping)
             for name in holder if in_mapping else getattr(holder, "__dict__", ()):
