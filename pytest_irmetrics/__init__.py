@@ -24,7 +24,7 @@ _MODULES = {
     "plugin.fixture": ("IRMetrics",),
     "retrieval": ("RetrievalError", "batched", "staged"),
     "retrieval.retriever": ("Batched",),
-    "retrieval.staged": ("Staged",),
+    "retrieval.answers": ("Staged",),
     "run": ("Run", "RunError"),
     "thresholds": ("Threshold",),
 }

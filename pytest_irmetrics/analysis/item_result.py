@@ -6,8 +6,6 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from pytest_irmetrics.analysis.provenance import provenance_difference
-from pytest_irmetrics.analysis.stages import lost_at_stages, stage_rows
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.evaluation import Evaluation
@@ -89,12 +87,17 @@ class ItemResult:
                 self.comparison, self.gates, self.verdicts, leading, self.not_in_index
             )
             report.judge = judge if judgments_decide else None
-        difference = None if self.comparison is None else provenance_difference(self.comparison)
-        if difference and self.failed:
-            report.provenance = difference
-        elif difference:
-            report.notes.insert(0, Note("normal", f"Provenance: {difference}"))
+        if self.comparison is not None and now.run.provenance:
+            from pytest_irmetrics.analysis.provenance import provenance_difference  # noqa: PLC0415 - where the fixture is
+
+            difference = provenance_difference(self.comparison)
+            if difference and self.failed:
+                report.provenance = difference
+            elif difference:
+                report.notes.insert(0, Note("normal", f"Provenance: {difference}"))
         if not report.kind_sentences and any(map(_is_about_results, self.verdicts)):
+            from pytest_irmetrics.analysis.stages import lost_at_stages  # noqa: PLC0415 - needed after a failure alone
+
             report.kind_sentences = [*filter(None, [lost_at_stages(now)])]
         return report
 
@@ -140,7 +143,11 @@ class ItemResult:
         whole = [(metric, None) for metric in self.evaluation.metrics]
         slices = [(metric, tag) for metric, tag in self.gates.slices if tag is not None]
         rows = [row for metric, tag in (*whole, *slices) if (row := self._row(metric, tag)) is not None]
-        return [*rows, *stage_rows(self.evaluation)]
+        if self.evaluation.retrieved.stages:
+            from pytest_irmetrics.analysis.stages import stage_rows  # noqa: PLC0415 - few retrievers tell of stages
+
+            rows += stage_rows(self.evaluation)
+        return rows
 
     def _row(self, metric: Metric, tag: str | None) -> ScoreRow | None:
         case = Case(self.evaluation, self.gates, self.comparison)

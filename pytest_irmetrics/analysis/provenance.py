@@ -26,12 +26,12 @@ class ProvenanceError(IRMetricsError, ValueError):
 
 def read_provenance(given: Any) -> Provenance | None:
     """Return what the fixture `ir_provenance` gave as plain values; None where it says nothing. Raises ProvenanceError."""
-    if given is not None and not isinstance(given, Mapping):
+    if not isinstance(given, Mapping):
         raise ProvenanceError(
             f"The fixture ir_provenance gave {describe(given)}. Give a mapping of names to text or numbers: "
             '{"model": "minilm", "docs": 973}.'
         )
-    return {_read_name(name): _read_value(name, value) for name, value in (given or {}).items()} or None
+    return {_read_name(name): _read_value(name, value) for name, value in given.items()} or None
 
 
 def _read_name(name: Any) -> str:

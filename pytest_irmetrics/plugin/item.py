@@ -13,7 +13,6 @@ from typing import Any, NamedTuple
 
 import pytest
 
-from pytest_irmetrics.analysis.provenance import read_provenance
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import read_metrics, require_depth
@@ -188,7 +187,11 @@ class GatedItem:
         Raises MarkError for a value of the fixture `ir_doc_id` or `ir_executor` that cannot be used, and ProvenanceError.
         """
         fixtures, titles = self.fixtures, self.returned_titles
-        provenance = read_provenance(fixtures.provenance)
+        provenance = None
+        if fixtures.provenance is not None:
+            from pytest_irmetrics.analysis.provenance import read_provenance  # noqa: PLC0415 - where the fixture is
+
+            provenance = read_provenance(fixtures.provenance)
         try:
             return RetrievalOptions(
                 **self.asked,

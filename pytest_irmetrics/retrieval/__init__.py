@@ -1,10 +1,10 @@
 """Ask the user's retriever every query and read its answers into a Run: call styles, accepted answers, concurrency."""
 
+from pytest_irmetrics.retrieval.answers import staged
 from pytest_irmetrics.retrieval.calls import RetrievalError, RetrievalOptions
 from pytest_irmetrics.retrieval.retrieve import aretrieve, close_session_loop, retrieve
 from pytest_irmetrics.retrieval.retriever import Retriever, batched
 from pytest_irmetrics.retrieval.session import Retrieved
-from pytest_irmetrics.retrieval.staged import staged
 
 __all__ = [
     "RetrievalError",

@@ -17,13 +17,13 @@ from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import JudgedPassages
 from pytest_irmetrics.retrieval.answers import (
     AnswerError,
+    Staged,
     describe,
     keep_titles,
     names_documents,
     read_ranking,
     split_batch,
 )
-from pytest_irmetrics.retrieval.staged import Staged
 from pytest_irmetrics.run import Answer, Run
 from pytest_irmetrics.run.answer import Provenance
 

@@ -10,6 +10,7 @@ from time import monotonic
 from typing import Any
 
 from pytest_irmetrics.golden import Query
+from pytest_irmetrics.retrieval.answers import Staged
 from pytest_irmetrics.retrieval.calls import (
     Call,
     PendingAnswer,
@@ -20,7 +21,6 @@ from pytest_irmetrics.retrieval.calls import (
     call_retriever,
 )
 from pytest_irmetrics.retrieval.retriever import Retriever
-from pytest_irmetrics.retrieval.staged import Staged
 from pytest_irmetrics.run import Header, Run
 
 Stages = Mapping[str, Mapping[str, int]]
