@@ -150,11 +150,11 @@ class Session:
                     if future.done():
                         self.add(reply_of(future, call))
                     else:
-                        future.cancel()
+                        _abandon(future)
                         self.add(call.timed_out(timeout or 0))
         finally:
             for future in flying:
-                future.cancel()
+                _abandon(future)
 
     def _next_call(self, in_flight: int, most: int) -> Call | None:
         """Return the next call to make; None where enough are in flight, or nothing is left to ask in this way.
@@ -229,6 +229,18 @@ class Session:
             stages=self._stages,
             depth_advice=_COLLAPSED if self._collapsed else self.target.depth_advice,
         )
+
+
+def _abandon(future: Any) -> None:
+    """Cancel a call, or close what it returns if it is too late for that: a coroutine that nobody awaits warns."""
+
+    def close(ended: Any) -> None:
+        reply = None if ended.cancelled() or ended.exception() else ended.result()
+        if isinstance(reply, PendingAnswer):
+            reply.close()
+
+    if not future.cancel():
+        future.add_done_callback(close)
 
 
 def _batches(queries: Sequence[Query], size: int) -> list[list[Query]]:

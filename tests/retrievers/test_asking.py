@@ -8,6 +8,7 @@ import asyncio
 import contextlib
 import contextvars
 import functools
+import inspect
 import io
 import json
 import os
@@ -337,6 +338,27 @@ def test_what_hangs_ends_with_the_time_limit(kind, options):
     assert dict(found.errors) == dict.fromkeys(
         TWENTY[:4], f"{when}no answer came within 0.05 s{several} (ir_timeout)."
     )
+
+
+def test_a_coroutine_that_comes_too_late_is_closed():
+    late = threading.Event()
+    made = []
+
+    async def never():
+        """Never awaited."""
+
+    def search(query, k):
+        late.wait(LONG)
+        made.append(never())
+        return made[0]
+
+    before = {*threading.enumerate()}
+    assert "no answer came within 0.05 s" in outcome(ask(search, timeout=0.05))
+    workers = {*threading.enumerate()} - before
+    late.set()
+    for worker in workers:
+        worker.join(LONG)
+    assert inspect.getcoroutinestate(made[0]) == inspect.CORO_CLOSED
 
 
 def test_what_hangs_fails_by_name_and_the_others_go_on():
