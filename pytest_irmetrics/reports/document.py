@@ -285,12 +285,14 @@ def _queries(item: ItemReport) -> Iterator[Block]:
 
 def _worst_first(item: ItemReport) -> str:
     """Return what stands above the queries: `27 queries worse by ndcg@10, the worst first:`."""
-    gate = explaining_gates(item.gates)[0]
+    gate, *others = explaining_gates(item.gates)
     if not gate.on_fall:
         return "Its queries, the worst first:"
     count = len(gate.queries) + gate.more
-    mean = mean_name(gate.metric, gate.tag)
-    return f"{plural(count, 'query', 'queries')} worse by {mean}{', the worst first' if count > 1 else ''}:"
+    mean, first = mean_name(gate.metric, gate.tag), ", the worst first" if count > 1 else ""
+    shown = {query_id for one in others for query_id in one.queries}.difference(gate.queries)
+    also = "; then those of other limits" if count < 3 and shown else ""
+    return f"{plural(count, 'query', 'queries')} worse by {mean}{first}{also}:"
 
 
 def _selftest(item: ItemReport) -> Iterator[Block]:

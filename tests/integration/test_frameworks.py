@@ -223,7 +223,7 @@ def run_page(place, folder, replaced=(), **environment):
         **environment,
     }
     plugins = ["-p", "pytest_irmetrics.plugin", "-p", "no:cacheprovider"]
-    command = [sys.executable, "-m", "pytest", *plugins, "--ir-report=json:report.json"]
+    command = [sys.executable, "-m", "pytest", "test_search.py", *plugins, "--ir-report=json:report.json"]
     done = subprocess.run(
         command, cwd=project, capture_output=True, text=True, check=False, env={**os.environ, **environment}
     )
