@@ -39,7 +39,7 @@ def lost_at_stages(now: Evaluation, comparison: Comparison | None = None) -> str
     # Where no stage holds anything, that is said already.
     empty = [name for name in recall if not recall[name] and any(recall.values())]
     hint = "".join(f" Nothing relevant is {_at(name)} for any query." for name in empty)
-    return f"Earlier stages: of {what}, {first:,} {'is' if first == 1 else 'are'} {where}{rest}.{hint}"
+    return f"By stage: of {what}, {first:,} {'is' if first == 1 else 'are'} {where}{rest}.{hint}"
 
 
 _ROW = "recall of "

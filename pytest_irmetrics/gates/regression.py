@@ -201,7 +201,7 @@ class _Moved:
         was, is_now = (replace(self, comparison=one).moved for one in (stored, self.today))
         hidden = self.comparison is stored
         if hidden or was != is_now:
-            yield f"By the stored {joined(labels)} {was}, by today's {is_now}; both are gated."
+            yield f"By the stored {joined(labels)} {was}, by today's {is_now}; the worse counts."
         if hidden:
             yield "Edited labels alone cannot make it pass: accept today's run, or undo the change of the search."
 

@@ -179,7 +179,7 @@ STAGES = {
 def test_of_the_search_in_two_stages_it_says_where_rules_were_lost(judged, change):
     status, said, test = judged("test_two_stages.py", **dict([change.split("=")]))
     assert status == 1
-    assert f"Earlier stages: {STAGES[change]}" in said
+    assert f"By stage: {STAGES[change]}" in said
     assert [row["metric"] for row in test["rows"]][-1] == "recall of candidates"
     readme = (EXAMPLE / "README.md").read_text(encoding="utf-8")
     assert f"| `{change}` | {STAGES[change]} |" in readme

@@ -75,7 +75,7 @@ def test_however_it_asks_a_failure_says_where_each_document_still_is(project, re
     lose_reset(project)
     report = project.path / "r.json"
     said = text_of(project.run("--ir-baseline", "-vv", f"--ir-report={report}", *options.split()))
-    assert "Earlier stages: of 2 relevant documents lost, 2 are still among the candidates." in said
+    assert "By stage: of 2 relevant documents lost, 2 are still among the candidates." in said
     assert "- 1 1 doc-12 rank 4 of candidates - 3 1 doc-40 rank 2 of candidates, rank 2 of dense" in said
     assert re.search(r"recall of candidates 3 0\.3333 .*recall of dense 3 0\.3333", said)
     (test,) = json.loads(report.read_text(encoding="utf-8"))["tests"]
@@ -117,7 +117,7 @@ def test_without_a_fall_it_speaks_of_what_was_not_found(project):
         in said
     )
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("latency_p95", max=0)'])
-    assert "Earlier stages" not in text_of(project.run())
+    assert "By stage: " not in text_of(project.run())
 
 
 def test_what_was_never_found_is_said_beside_what_moved(project):
@@ -128,7 +128,7 @@ def test_what_was_never_found_is_said_beside_what_moved(project):
     said = text_of(project.run("--ir-baseline"))
     assert "doc-12 (grade 1): rank 1 → 3" in said
     assert "not among the 3 results: doc-40 (grade 1, rank 2 of candidates, rank 2 of dense)" in said
-    assert "Earlier stages" not in said
+    assert "By stage: " not in said
 
 
 def test_every_report_says_it_and_the_baseline_holds_nothing_of_it(project):
@@ -159,7 +159,7 @@ def test_output_and_reports_are_as_ever_without_stages(project):
     tell(project, {})
     said = text_of(project.run("--ir-baseline", "-vv"))
     assert "recall of" not in said
-    assert "Earlier stages" not in said
+    assert "By stage: " not in said
     assert "in no stage" not in said
 
 

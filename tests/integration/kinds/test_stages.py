@@ -118,7 +118,7 @@ def test_what_is_lost_is_said_at_the_stage_that_still_has_it(judged, name):
         }
         lost.update(next((stage for stage, codes in stages.items() if doc in codes), None) for doc in gone)
     assert lost.most_common(1)[0][0] == most
-    (said,) = (one for one in test["kind_sentences"] if one.startswith("Earlier stages: "))
+    (said,) = (one for one in test["kind_sentences"] if one.startswith("By stage: "))
     assert f"of {lost.total()} relevant document" in said
     where = {
         "candidates": "among the candidates",
