@@ -71,7 +71,8 @@ def kind_of_change(
         _on_main_slice(side, leading) if leading is not None and mean_fell else None,
         missing,
     ]
-    return kind, [sentence for sentence in sentences if sentence], missing is not None
+    by_overlap = sign is None and leading is not None and leading.kind == "overlap"
+    return kind, [sentence for sentence in sentences if sentence], by_overlap or missing is not None
 
 
 def _not_in_the_index(comparison: Comparison, not_in_index: Collection[str]) -> str | None:

@@ -56,14 +56,10 @@ def _left_out(result: ItemResult) -> Iterator[str]:
 
 def _unjudged(result: ItemResult) -> Iterator[str]:
     """Say how many queries nobody has judged."""
-    golden = result.evaluation.golden
     unjudged = [query for query in result.evaluation.counted if query.is_unjudged]
     if unjudged:
         of = plural(len(result.evaluation.counted), "query", "queries")
-        label = (
-            "" if golden.path is None else ", and `pytest-irmetrics label` offers first what changed in them"
-        )
-        yield f"Nobody has judged {len(unjudged):,} of {of}: only overlap looks at these{label}."
+        yield f"Nobody has judged {len(unjudged):,} of {of}: only overlap looks at these."
 
 
 def _small_tags(result: ItemResult) -> Iterator[str]:

@@ -67,11 +67,12 @@ def run(options: argparse.Namespace) -> int:
         ("Store what it finds today, to be committed", f"{command} --ir-baseline-update"),
         (f"Fail where a change finds {finds}", f"{command} --ir-baseline"),
     ]
-    last = "First put your search into conftest.py."
     if options.queries is None:
         commands.insert(0, ("Hold the search against the thresholds", command))
-        last = "Then put your search into conftest.py, and your queries into golden/faq.yaml."
+    else:
+        shared.print_line("\nFirst put your search into conftest.py.")
     shared.print_line("")
     shared.print_blocks([Commands(commands)])
-    shared.print_line(f"\n{last}")
+    if options.queries is None:
+        shared.print_line("\nThen put your search into conftest.py, and your queries into golden/faq.yaml.")
     return status
