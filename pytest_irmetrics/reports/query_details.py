@@ -81,12 +81,17 @@ def _ranks(ranking: Sequence[str]) -> dict[str, int]:
 
 
 def missing_by_grade(query: QueryReport, titles: Mapping[str, str]) -> list[RankedDocument]:
-    """Return the relevant documents that are not among today's results, the highest grade first."""
-    missing = [doc_id for doc_id, grade in query.judgments.items() if grade > 0 and doc_id not in query.now]
+    """Return the relevant documents that are not among today's results, the highest grade first.
+
+    Of a query that nobody has judged, those that were among the baseline's.
+    """
     ranks = _ranks(query.before or ())
+    wanted = [doc_id for doc_id, grade in query.judgments.items() if grade > 0]
+    wanted = [*ranks] if query.status == "unjudged" else sorted(wanted, key=lambda one: -query.judgments[one])
     return [
         _document(query, doc_id, titles, ranks.get(doc_id), _stages_text(query, doc_id))
-        for doc_id in sorted(missing, key=lambda doc_id: -query.judgments[doc_id])
+        for doc_id in wanted
+        if doc_id not in query.now
     ]
 
 
@@ -139,7 +144,7 @@ def moved_texts(query: QueryReport, titles: Mapping[str, str]) -> list[list[str]
             [i for i in one if i not in other] for one, other in ((before, query.now), (query.now, before))
         )
         sentences += [sentence(lead, unmoved(ids)) for lead, ids in (("gone", left), ("new", came)) if ids]
-    if missing:
+    if missing and query.status != "unjudged":
         where = f"not among the {plural(len(query.now), 'result')}" if query.now else "not returned"
         sentences.append(sentence(where, missing))
     return sentences

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import shlex
 from pathlib import Path
 
@@ -52,6 +53,7 @@ def test_a_list_of_queries_gates_without_one_judgment(gated):
     )
     assert "To judge both:" in said
     assert "To accept it:" in said
+    assert re.search(r" - +1 +unjudged +query 0-0", printed(gated.run("--ir-baseline", "--ir-query=query 0")))
     (row,) = json.loads((gated.path / "report.json").read_text())["tests"][0]["rows"]
     assert (row["now"], row["baseline"], row["worse"]) == (pytest.approx(0.7), 1.0, 9)
     assert "overlap" in (gated.path / "report.md").read_text()
