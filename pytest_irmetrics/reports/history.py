@@ -137,8 +137,7 @@ def blocks(history: TestHistory, limit: int) -> Iterator[Block]:
     by_metric: list[Column[_Course]] = [
         ("metric", "<", lambda one: one.metric),
         ("first", ">", lambda one: score_text(one.line[0])),
-        ("best", ">", lambda one: score_text(one.best.means.get(one.metric))),
-        ("today", ">", lambda one: score_text(one.line[-1], one.best.means.get(one.metric))),
+        ("today", ">", lambda one: score_text(one.line[-1])),
         ("from best", ">", lambda one: signed_text(one.from_best)),
         ("oldest to newest", "<", lambda one: sparkline(one.line)),
     ]
