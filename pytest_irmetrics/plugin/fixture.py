@@ -137,6 +137,8 @@ class IRMetrics:
             asked = item.fixtures.retriever if retriever is None else retriever
             if stored is not None and isinstance(asked, Run) and asked.source == stored.source is not None:
                 raise RunError(_ITSELF)
+            if against is not None and against is asked:
+                raise MarkError("`against` is the retriever itself, so nothing can fall. Give the other one.")
             gates = item.gates
             if item.settings.selftest:
                 return self._selftest(item, stored, compared)
