@@ -200,8 +200,10 @@ class Repository:
         Raises GitError, and OSError where there is no such file.
         """
         path = self.path_of(file)
-        version = None if self.is_shallow else next(self.history(path), None)
-        return version if version and self.read(version.commit, path) == file.read_bytes() else None
+        logged = None if self.is_shallow else next(self._log("HEAD", path, "--max-count=1"), None)
+        if logged is None or self.read(logged[0].commit, path) != file.read_bytes():
+            return None
+        return logged[0]
 
     def files(self, commit: str, folder: str) -> list[str]:
         """Return the paths of the files in and below a folder of a commit, "" for all."""
@@ -231,16 +233,22 @@ class Repository:
                 deleted.append(path)
         return renamed, deleted
 
+    def _log(self, start: str, path: str, *options: str) -> Iterator[tuple[Version, str]]:
+        """Yield the commits up to one that changed a file of this name, newest first, each with the ids of its parents."""
+        log = ("log", "-z", "--first-parent", "--no-color", "--format=%H%x09%P%x09%ct%x09%s", *options)
+        for record in self._run(*log, start, "--", path).decode("utf-8", "replace").split("\0"):
+            if record:
+                commit, parents, time, subject = record.split("\t", 3)
+                yield Version(commit, int(time), subject, path), parents
+
     def history(self, path: str) -> Iterator[Version]:
         """Yield the commits that changed a file, newest first, also from before it was renamed; of a merged branch the merge."""
         start = self._ask("rev-parse", "--verify", "--quiet", "HEAD")
-        log = ("log", "-z", "--first-parent", "--no-color", "--format=%H%x09%P%x09%ct%x09%s")
         while start:
             commit = parents = ""
-            for record in self._run(*log, start, "--", path).decode("utf-8", "replace").split("\0"):
-                if record:
-                    commit, parents, time, subject = record.split("\t", 3)
-                    yield Version(commit, int(time), subject, path)
+            for version, parents in self._log(start, path):  # noqa: B007 - those of the oldest are needed below
+                commit = version.commit
+                yield version
             # `log --follow` would also take a file for the successor of another that is like it and still there.
             start = parents.partition(" ")[0]
             renamed = self._changes("diff-tree", "-r", start, commit)[0] if start else {}
