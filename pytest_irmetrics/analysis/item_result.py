@@ -223,8 +223,10 @@ class ItemResult:
         status = status if query.xfail is None else f"xfail: {query.xfail}"
         stored = None if comparison is None else comparison.under_stored_labels
         judged = query if stored is None else stored.now.golden.queries[query.id]
+        stages = evaluation.retrieved.stages.get(query.id, {})
         if as_stored and judged.judgments != query.judgments:
             comparison, status, query = stored, "judged as it was stored", judged
+            stages = {}  # they are known of the documents that are judged today
         shown = [metric for metric in evaluation.metrics if metric.kind != "latency"]
         timed = len(shown) < len(evaluation.metrics)
         now, before = evaluation, None
@@ -247,8 +249,7 @@ class ItemResult:
             before=None if before is None else _shown_ranking(before, query),
             scores=scores(now),
             scores_before=scores(before),
-            # They are known of the documents that are judged today.
-            stages={} if comparison is stored is not None else evaluation.retrieved.stages.get(query.id, {}),
+            stages=stages,
             error=evaluation.errors.get(query.id),
             status=status,
             took=max(evaluation.retrieved.latencies.get(query.id, ()) if timed else (), default=None),

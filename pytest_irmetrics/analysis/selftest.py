@@ -147,7 +147,10 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
 def on_harmless_changes(
     baseline: Evaluation, before: Evaluation, commit: str, gates: Gates
 ) -> Iterator[Note]:
-    """Say of each ``max_drop`` which harmless changes it would fail that move as much as from the run stored before, of a commit."""
+    """Say of each ``max_drop`` how many harmless changes it would fail, if they move as much as the last stored one did.
+
+    That is the change from `before`, which the commit stored, to `baseline`.
+    """
     comparison = Comparison(baseline, before)
     for gate in gates.with_word("max_drop", without="significance"):
         harmless = harmless_changes(comparison, gate)

@@ -30,16 +30,17 @@ def lost_at_stages(now: Evaluation, comparison: Comparison | None = None) -> str
     if not found:
         return None
     recall = {row.metric.removeprefix(_ROW): row.full for row in stage_rows(now)}
-    (first, where), *others = [
-        *((found[name], f"still {_at(name)}") for name in recall if name in found),
-        *([(found[None], "in no stage")] if None in found else []),
-    ]
-    rest = "".join(f", {count:,} {where.removeprefix('still ')}" for count, where in others)
+    counts = [(found[name], _at(name)) for name in recall if name in found]
+    still = "still " if counts else ""
+    if None in found:
+        counts.append((found[None], "in no stage"))
+    (first, where), *others = counts
+    rest = "".join(f", {count:,} {place}" for count, place in others)
     what = f"{plural(found.total(), 'relevant document')} {'not found' if comparison is None else 'lost'}"
     # Where no stage holds anything, that is said already.
     empty = [name for name in recall if not recall[name] and any(recall.values())]
     hint = "".join(f" Nothing relevant is {_at(name)} for any query." for name in empty)
-    return f"By stage: of {what}, {first:,} {'is' if first == 1 else 'are'} {where}{rest}.{hint}"
+    return f"By stage: of {what}, {first:,} {'is' if first == 1 else 'are'} {still}{where}{rest}.{hint}"
 
 
 _ROW = "recall of "
@@ -70,5 +71,5 @@ def _with_stages(evaluation: Evaluation) -> Iterator[tuple[Query, set[str]]]:
 
 
 def _at(name: str) -> str:
-    """Return `among the candidates`, or of a stage that is called by no plural `in dense`."""
+    """Return `among the candidates` of a stage whose name is a plural, `in dense` of any other."""
     return f"among the {name}" if name.endswith("s") else f"in {name}"

@@ -41,10 +41,8 @@ _UNJUDGED = "# Nobody has judged these queries yet (`relevant: []`). They are co
 
 def run(options: argparse.Namespace) -> int:
     """Write the files that are not there, and say what to type next."""
-    status, files = (
-        shared.OK,
-        {name: (_TEMPLATES / template).read_bytes() for name, template in _FILES.items()},
-    )
+    status = shared.OK
+    files = {name: (_TEMPLATES / template).read_bytes() for name, template in _FILES.items()}
     if options.queries is not None:
         with shared.readable_file(options.queries) as source:
             golden = read_golden_set(source, options.queries, form="txt")

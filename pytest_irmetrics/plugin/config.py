@@ -181,11 +181,10 @@ class RunConfig:
         self.accept: str = ini["ir_accept"]
         """What a fall does that today's baseline holds and that of ``since`` does not: `warn` or `fail`."""
         self.baseline_dir: str = ini["ir_baseline_dir"]
-        asked_of_retriever = {name: ini[f"ir_{name}"] for name in _OBEYED_BY_RETRIEVAL}
+        self.retrieval: dict[str, Any] = {name: ini[f"ir_{name}"] for name in _OBEYED_BY_RETRIEVAL}
+        """What the settings say of how a retriever is asked: keywords of `RetrievalOptions`."""
         if (repeat := option("ir_repeat")) is not None:
-            asked_of_retriever["repeat"] = read_setting("ir_repeat", repeat, "--ir-repeat")
-        self.retrieval: Mapping[str, Any] = asked_of_retriever
-        """What the settings say of how a retriever is asked: the keywords of `RetrievalOptions`."""
+            self.retrieval["repeat"] = read_setting("ir_repeat", repeat, "--ir-repeat")
 
         self._golden_sets: dict[Path, GoldenSet] = {}
         self.marked_golden_sets: list[Path] = []

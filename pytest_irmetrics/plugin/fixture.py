@@ -134,7 +134,7 @@ class IRMetrics:
             item = self._item.of(golden)
             item.queries()  # skips the test that has none of --ir-query
             stored, compared = read_stored_run(item, against)
-            asked = item.fixtures.retriever if retriever is None else retriever
+            asked = item.retriever(retriever)
             if stored is not None and isinstance(asked, Run) and asked.source == stored.source is not None:
                 raise RunError(_ITSELF)
             if against is not None and against is asked:
@@ -269,7 +269,7 @@ async def _measure(item: GatedItem, retriever: Any, ask: Ask, stored: Run | None
 
     `stored` is a run whose equal answers are kept once. Raises MarkError where there is no retriever.
     """
-    asked = item.fixtures.retriever if retriever is None else retriever
+    asked = item.retriever(retriever)
     if asked is None:
         raise MarkError(_NO_RETRIEVER)
     metrics, queries, options = item.metrics, item.queries(), item.retrieval_options(stored)

@@ -181,6 +181,10 @@ class GatedItem:
         """Those of its gates that somebody wrote."""
         return Gates(gate for gate in self.gates if not gate.by_default)
 
+    def retriever(self, given: Any) -> Any:
+        """Return the retriever that a call gives, else the fixture's; None where there is neither."""
+        return self.fixtures.retriever if given is None else given
+
     def retrieval_options(self, stored: Run | None) -> RetrievalOptions:
         """Return how the retriever is asked; rankings that equal those of `stored` are kept once.
 
