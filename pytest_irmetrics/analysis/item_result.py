@@ -98,7 +98,7 @@ class ItemResult:
         if not report.kind_sentences and any(map(_is_about_results, self.verdicts)):
             from pytest_irmetrics.analysis.stages import lost_at_stages  # noqa: PLC0415 - needed after a failure alone
 
-            report.kind_sentences = [*filter(None, [lost_at_stages(now)])]
+            report.kind_sentences = [*filter(None, lost_at_stages(now)[:1])]
         return report
 
     def _queries(self, gates: Sequence[VerdictReport], *, everything: bool) -> list[QueryReport]:

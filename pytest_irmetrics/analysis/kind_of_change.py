@@ -50,7 +50,7 @@ def kind_of_change(
     if not (fell or unknown_ids):
         return _NOTHING
     kind, sign = find_sign(comparison)
-    stages = lost_at_stages(comparison.full, comparison)
+    stages, held = lost_at_stages(comparison.full, comparison)
     if stages is not None and kind == "lost_before_ranking":  # a guess at what is known
         kind = sign = None
     if unknown_ids and kind == "nothing_shared":  # they may be ids of another kind
@@ -61,7 +61,8 @@ def kind_of_change(
     lacking = _not_in_the_index(side, not_in_index)
     if unknown_ids:
         return kind, [sentence for sentence in (lacking, sign, stages) if sentence], False
-    missing = None if leading is None else missing_judgments(comparison, leading)
+    # Where stages hold what was lost, it is known to be relevant, and what ranked it lower is at fault.
+    missing = None if leading is None or held else missing_judgments(comparison, leading)
     mean_fell = any(verdict.on_fall_of_mean for verdict in fell)
     sentences = [
         lacking,

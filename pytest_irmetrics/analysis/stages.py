@@ -13,11 +13,11 @@ from pytest_irmetrics.metrics import mean
 from pytest_irmetrics.reports.item_report import ScoreRow
 
 
-def lost_at_stages(now: Evaluation, comparison: Comparison | None = None) -> str | None:
+def lost_at_stages(now: Evaluation, comparison: Comparison | None = None) -> tuple[str | None, bool]:
     """Say at which stage relevant documents still are that left the results; without a comparison, that are not among them.
 
     Each counts at the stage that the retriever names first of those that hold it. None where none was lost, or no query
-    with stages lost one.
+    with stages lost one. Also returns whether stages still hold most of them.
     """
     today = now if comparison is None else comparison.now
     found: Counter[str | None] = Counter()
@@ -28,7 +28,7 @@ def lost_at_stages(now: Evaluation, comparison: Comparison | None = None) -> str
         stages = now.retrieved.stages[query.id]
         found.update(next((name for name in stages if doc_id in stages[name]), None) for doc_id in missing)
     if not found:
-        return None
+        return None, False
     recall = {row.metric.removeprefix(_ROW): row.full for row in stage_rows(now)}
     counts = [(found[name], _at(name)) for name in recall if name in found]
     still = "still " if counts else ""
@@ -40,7 +40,8 @@ def lost_at_stages(now: Evaluation, comparison: Comparison | None = None) -> str
     # Where no stage holds anything, that is said already.
     empty = [name for name in recall if not recall[name] and any(recall.values())]
     hint = "".join(f" Nothing relevant is {_at(name)} for any query." for name in empty)
-    return f"By stage: of {what}, {first:,} {'is' if first == 1 else 'are'} {still}{where}{rest}.{hint}"
+    text = f"By stage: of {what}, {first:,} {'is' if first == 1 else 'are'} {still}{where}{rest}.{hint}"
+    return text, 2 * found[None] < found.total()
 
 
 _ROW = "recall of "

@@ -174,12 +174,22 @@ def test_known_stages_take_the_place_of_a_guess(project):
     project.answers({q: [f"{one}{q}" for one in before] for q in queries})
     project.store()
     project.answers({q: [f"{one}{q}" for one in (*before[3:], *"xyz")] for q in queries})
-    assert "they were lost before the ranking" in text_of(project.run("--ir-baseline"))
+    said = text_of(project.run("--ir-baseline"))
+    assert "they were lost before the ranking" in said
+    assert "Missing judgments? 36 of 120 results are new and unjudged" in said
+    assert " label " in said
     tell(project, {"candidates": [f"a{q}" for q in queries]})
     said = text_of(project.run("--ir-baseline"))
     assert "before the ranking" not in said
     assert "12 relevant documents left the first 10" in said
     assert "of 12 relevant documents lost, 12 are still among the candidates." in said
+    assert "Missing judgments?" not in said
+    assert " label " not in said
+    for still_there, is_asked in ((7, False), (6, True)):
+        tell(project, {"candidates": [f"a{q}" for q in queries[:still_there]]})
+        said = text_of(project.run("--ir-baseline"))
+        assert f"lost, {still_there} are still among the candidates, {12 - still_there} in no stage." in said
+        assert ("Missing judgments?" in said) is is_asked
 
 
 def test_passages_are_found_at_stages_too(project):
