@@ -2,10 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import re
+from collections.abc import Callable, Iterable, Sequence
 from typing import TypeVar
 
 T = TypeVar("T")
+
+_DETAILS = re.compile(r"""'[^']*'|"[^"]*"|\?\S+|\w*\d\w*""")
+"""What is quoted, what a URL asks, and words with a digit, such as an address."""
+_HTTP_ERROR = re.compile(r"\b[45]\d\d\b")
 
 
 def printable(text: str) -> str:
@@ -37,3 +42,15 @@ def listed(items: Sequence[T], most: int = 10, word: Callable[[T], str] = str, b
     """Return the first `most` items as text, each as `word` gives it, and how many more there are."""
     shown = between.join(map(word, items[:most]))
     return shown if len(items) <= most else f"{shown} and {len(items) - most:,} more"
+
+
+def group_alike(items: Iterable[T], text: Callable[[T], str]) -> list[list[T]]:
+    """Group items whose texts differ in details alone, as errors of one cause do, the largest group first.
+
+    Details are quoted parts, numbers and what a URL asks, but for the status of an HTTP error.
+    """
+    groups: dict[tuple[str, ...], list[T]] = {}
+    for item in items:
+        said = text(item)
+        groups.setdefault((_DETAILS.sub("", said), *_HTTP_ERROR.findall(said)), []).append(item)
+    return sorted(groups.values(), key=len, reverse=True)

@@ -4,12 +4,11 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from pytest_irmetrics.base.numbers import LATENCY_DIGITS, TOLERANCE, score_text
-from pytest_irmetrics.base.wording import cut, listed, plural
+from pytest_irmetrics.base.wording import cut, group_alike, listed, plural
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
 from pytest_irmetrics.evaluation.evaluate import find_unknown_ids
 from pytest_irmetrics.gates.limits import has_own_min, own_gates
@@ -189,12 +188,12 @@ def _errors(evaluation: Evaluation) -> Verdict:
     errors, stopped = evaluation.errors, evaluation.retrieved.stopped
     # Those that count, as everywhere, and what failed of those that are known to be bad.
     asked = len({*(query.id for query in evaluation.counted), *errors})
-    counts = Counter(errors.values())
-    error = counts.most_common(1)[0][0]
+    kinds = group_alike(errors.values(), str)
+    error = kinds[0][0]
     end = error.rfind(". ", 0, _LONGEST_ERROR) if len(error) > _LONGEST_ERROR else -1
     beginning = error[:end] if end > 0 else cut(error.rstrip("."), _LONGEST_ERROR)
-    there = "There is" if len(counts) == 2 else "There are"
-    others = f" {there} {plural(len(counts) - 1, 'other error', 'other errors')}." if len(counts) > 1 else ""
+    there = "There is" if len(kinds) == 2 else "There are"
+    others = f" {there} {plural(len(kinds) - 1, 'other error', 'other errors')}." if len(kinds) > 1 else ""
     text = f"{len(errors):,} of {plural(asked, *_QUERY)} could not be retrieved: {beginning}.{others} No mean was computed."
     return Verdict("failed", f"{text} {stopped}" if stopped else text, "errors", queries=tuple(errors))
 

@@ -12,13 +12,12 @@ from pytest_irmetrics.base.numbers import (
     score_text,
     signed_text,
 )
-from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.base.wording import group_alike, listed, plural
 from pytest_irmetrics.reports.blocks import Block, Column, Commands, Level, Table, Text
 from pytest_irmetrics.reports.item_report import (
     OWN_BASELINE,
     Degradation,
     ItemReport,
-    QueryReport,
     ScoreRow,
     explaining_gates,
     mean_name,
@@ -236,17 +235,15 @@ def _main_row(item: ItemReport) -> ScoreRow | None:
 def _errors(item: ItemReport) -> Iterator[Block]:
     """Yield each retrieval error once, with the places of the queries that had it; every such query is named.
 
-    Of an error those sentences are shown that no error above has.
+    Of errors that differ in details the first is shown, and of an error those sentences that no error above has.
     """
-    by_error: dict[str, list[QueryReport]] = {}
-    for query in item.queries:
-        if query.error is not None:
-            by_error.setdefault(query.error, []).append(query)
-    ordered = sorted(by_error.items(), key=lambda pair: -len(pair[1]))
+    kinds = group_alike((query for query in item.queries if query.error), lambda query: str(query.error))
     said: set[str] = set()
-    for number, (error, failing) in enumerate(ordered):
+    for number, alike in enumerate(kinds):
         level = Level.NORMAL if number < _ERRORS else Level.VERBOSE
-        if len(ordered) > 1 or error.rstrip(".") not in item.gates[0].text:
+        error = str(alike[0].error)
+        failing = [query for query in alike if query.error == error]
+        if len(kinds) > 1 or error.rstrip(".") not in item.gates[0].text:
             sentences = re.split(r"(?<=\.) ", error)
             text = " ".join(sentence for sentence in sentences if sentence not in said) or error
             yield Text(f"{plural(len(failing), 'query', 'queries')}: {text}", level=level)
@@ -255,8 +252,10 @@ def _errors(item: ItemReport) -> Iterator[Block]:
             yield Text(f"{query.where}: {query.query_id}", indent=1, level=level)
         if others := [query.query_id for query in failing[_PLACES:]]:
             yield Text(f"and {', '.join(others)}", indent=1, level=level)
-    if others := [query.query_id for _, failing in ordered[_ERRORS:] for query in failing]:
-        lead = plural(len(ordered) - _ERRORS, "other error", "other errors")
+        if others := [query.query_id for query in alike if query.error != error]:
+            yield Text(f"and {len(others):,} more like it: {', '.join(others)}", indent=1, level=level)
+    if others := [query.query_id for alike in kinds[_ERRORS:] for query in alike]:
+        lead = plural(len(kinds) - _ERRORS, "other error", "other errors")
         yield Text(f"{lead} (-v shows all), of: {', '.join(others)}", until=Level.NORMAL)
 
 

@@ -26,7 +26,8 @@ def retriever():
         place = len(asked)
         if place in (2, 3, 4, 5):
             raise KeyError(place // 2)
-        return ["account-4"] if place == 1 else [{"name": query}] if place % 2 else 7 * place
+        kinds = ["['account-4']", "42", "56", "[{'name': query}]", "None", "1 / 0", "{query}", "float(query)"]
+        return eval(kinds[max(0, place - 5)])
 
     return search
 """
