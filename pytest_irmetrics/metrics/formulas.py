@@ -38,61 +38,38 @@ class MetricError(IRMetricsError, ValueError):
     """A metric's name, a parameter or a grade that cannot be used: what is wrong, and what to write."""
 
 
-class Profile:
-    """The grades of a query's judgments, best first, and what follows from them alone: R and the ideal DCG.
-
-    Raises MetricError for a grade that is infinite or not a number.
-    """
-
-    __slots__ = ("_ideals", "grades")
-
-    def __init__(self, grades: Iterable[Grade]) -> None:
-        self.grades = tuple(sorted(grades, reverse=True))
-        self._ideals: dict[tuple[int, str], float] = {}
-        try:
-            # Their sum tells it at once; that of finite ones below 0 may still overflow.
-            finite = isfinite(sum(self.grades)) or all(map(isfinite, self.grades))
-        except OverflowError:  # an integer that no double holds
-            finite = False
-        if not finite:
-            raise MetricError("a grade is infinite or not a number. Give finite numbers as grades.")
-
-    def relevant(self, level: Grade) -> int:
-        """Return how many documents are relevant at a relevance level: R in the formulas."""
-        return len([1 for grade in self.grades if grade >= level])
-
-    def ideal(self, k: int, gain: str) -> float:
-        """Return the DCG of the ideal ranking: every judged document, best first, cut at k."""
-        which = (min(k, len(self.grades)), gain)
-        ideal = self._ideals.get(which)
-        if ideal is None:
-            ideal = self._ideals[which] = _dcg(enumerate(self.grades, 1), k, gain)
-        return ideal
+def best_first(grades: Iterable[Grade]) -> Sequence[Grade]:
+    """Return the grades of a query's judgments, best first. Raises MetricError for one that is infinite or not a number."""
+    ordered = sorted(grades, reverse=True)
+    try:
+        # Their sum tells it at once; that of finite ones below 0 may still overflow.
+        finite = isfinite(sum(ordered)) or all(map(isfinite, ordered))
+    except OverflowError:  # an integer that no double holds
+        finite = False
+    if not finite:
+        raise MetricError("a grade is infinite or not a number. Give finite numbers as grades.")
+    return ordered
 
 
 class Hits:
     """The judged documents that one ranking holds, seen at one relevance level.
 
     `judged` has the rank, counted from 1, and the grade of each of them, in rank order; `ranks` are the ranks of
-    the relevant ones. `relevant` is the number of all relevant documents, found or not: R in the formulas.
-    `returned` is the ranking's length.
+    the relevant ones. `returned` is the ranking's length. `grades` are those of all judged documents, best first, and
+    `relevant` is the number of all relevant documents, found or not: R in the formulas.
     """
 
-    __slots__ = ("judged", "level", "profile", "ranks", "relevant", "returned")
+    __slots__ = ("grades", "judged", "level", "ranks", "relevant", "returned")
 
     def __init__(
-        self, judged: Sequence[tuple[int, Grade]], returned: int, profile: Profile, level: Grade
+        self, judged: Sequence[tuple[int, Grade]], returned: int, grades: Sequence[Grade], level: Grade
     ) -> None:
         self.judged = judged
         self.returned = returned
-        self.profile = profile
+        self.grades = grades
         self.level = level
         self.ranks = [rank for rank, grade in judged if grade >= level]
-        self.relevant = profile.relevant(level)
-
-
-# log2(rank + 1) by rank, for the ranks that nearly all judged documents have; index 0 is not used.
-_LOGS = [log2(rank + 1) for rank in range(1025)]
+        self.relevant = len([1 for grade in grades if grade >= level])
 
 
 def _dcg(judged: Iterable[tuple[int, Grade]], k: int, gain: str) -> float:
@@ -102,8 +79,7 @@ def _dcg(judged: Iterable[tuple[int, Grade]], k: int, gain: str) -> float:
         if rank > k:
             break
         if grade > 0:
-            gained = grade if gain == "linear" else 2.0**grade - 1.0
-            total += gained / (_LOGS[rank] if rank <= 1024 else log2(rank + 1))
+            total += (grade if gain == "linear" else 2.0**grade - 1.0) / log2(rank + 1)
     return total
 
 
@@ -158,7 +134,7 @@ def ndcg(hits: Hits, k: int, gain: str) -> float:
     As trec_eval ndcg and ndcg_cut, ir_measures nDCG; `gain=exp` as its nDCG(dcg='exp-log2').
     """
     gained = _dcg(hits.judged, k, gain)
-    return gained / hits.profile.ideal(k, gain) if gained else 0.0
+    return gained / _dcg(enumerate(hits.grades, 1), k, gain) if gained else 0.0
 
 
 def precision(hits: Hits, k: int, denom: str) -> float:
@@ -259,10 +235,9 @@ def err(hits: Hits, k: int, max_grade: int) -> float:
     Source: Chapelle, Metzler, Zhang and Grinspan, Expected reciprocal rank for graded relevance, CIKM 2009.
     As gdeval.pl, hence ir_measures ERR, which round to five digits.
     """
-    grades = hits.profile.grades
-    if grades and grades[0] > max_grade:
+    if hits.grades and hits.grades[0] > max_grade:
         raise MetricError(
-            f"a document has grade {grades[0]}, above the top of the scale of err(max={max_grade}). "
+            f"a document has grade {hits.grades[0]}, above the top of the scale of err(max={max_grade}). "
             f"Write err(max=N), where N is the highest grade of the scale."
         )
     scale = 2.0**max_grade
@@ -310,7 +285,7 @@ def bpref(hits: Hits, k: int, _: None = None) -> float:
     if not relevant:
         return 0.0
     level = hits.level
-    not_relevant = min(len([1 for grade in hits.profile.grades if 0 <= grade < level]), relevant)
+    not_relevant = min(len([1 for grade in hits.grades if 0 <= grade < level]), relevant)
     above = 0  # documents judged not relevant that are ranked above
     total = 0.0
     for rank, grade in hits.judged:
@@ -328,13 +303,12 @@ def bpref(hits: Hits, k: int, _: None = None) -> float:
 
 @dataclass(frozen=True)
 class Parameter:
-    """A parameter of a metric family: one of `choices`, or a number above `above` and below `below`."""
+    """A parameter of a metric family: one of `choices`, or a number above 0 and below `below`."""
 
     name: str
     default: Value | None
     """None, of `rel` alone: the golden set's relevance level."""
     choices: tuple[str, ...] = ()
-    above: float = 0
     below: float = inf
     whole: bool = False
 
@@ -344,14 +318,14 @@ class Parameter:
         if self.choices:
             return " or ".join(self.choices)
         number = "a whole number" if self.whole else "a number"
-        return f"{number} above {self.above:g}" + ("" if self.below == inf else f" and below {self.below:g}")
+        return f"{number} above 0" + ("" if self.below == inf else f" and below {self.below:g}")
 
     def read(self, text: str) -> Value | None:
         """Read a value as it is written in a metric's name; None where it is not accepted."""
         if self.choices:
             return text.casefold() if text.casefold() in self.choices else None
         number = parameter_number(text)
-        if number is None or not self.above < number < self.below:
+        if number is None or not 0 < number < self.below:
             return None
         return None if self.whole and not isinstance(number, int) else number
 
@@ -436,20 +410,13 @@ FAMILIES: Mapping[str, Family] = {
 def mean(values: Iterable[float], weights: Iterable[float] | None = None) -> float:
     """Return the weighted mean: sum of weight * value / sum of weight, exact whatever the order of the values.
 
-    Weights are above 0; with equal ones, or none given, it is the plain mean. Raises MetricError where there is no
-    value, and ValueError where there are not as many weights as values.
+    There is at least one value. Weights are above 0, one for each; with equal ones, or none given, it is the plain mean.
     """
+    values = list(values)
     if weights is None:
-        values = list(values)
-        total, weight = fsum(values), float(len(values))
-    else:
-        values, weights = list(values), list(weights)
-        if len(values) != len(weights):
-            raise ValueError(f"{len(values)} values and {len(weights)} weights do not go together.")
-        total, weight = fsum(map(mul, values, weights)), fsum(weights)
-    if not weight:
-        raise MetricError("there is no value to average.")
-    return total / weight
+        return fsum(values) / len(values)
+    weights = list(weights)
+    return fsum(map(mul, values, weights)) / fsum(weights)
 
 
 def mean_of_scored(scores: Sequence[float | None], weights: Sequence[float] | None = None) -> float | None:

@@ -4,18 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import chain, compress, count
-from math import inf
+from typing import Any
 
-from pytest_irmetrics.metrics.formulas import (
-    FAMILIES,
-    NO_CUTOFF,
-    REL,
-    Formula,
-    Grade,
-    Hits,
-    MetricError,
-    Profile,
-)
+from pytest_irmetrics.metrics.formulas import FAMILIES, NO_CUTOFF, REL, Grade, Hits, best_first
 from pytest_irmetrics.metrics.names import Metric, parse_metric
 
 Row = list[float | None]
@@ -28,10 +19,10 @@ _MAX_SHARED_ROWS = 10_000
 
 
 class Scorer:
-    """Several metrics over many queries, from one pass over each ranking.
+    """Several metrics of rankings over many queries, from one pass over each ranking.
 
     `relevance_level`, above 0, is the lowest grade that counts as relevant in the binary metrics that have no `rel` of
-    their own. Raises MetricError.
+    their own.
     """
 
     def __init__(self, metrics: Sequence[Metric | str], *, relevance_level: Grade = 1) -> None:
@@ -47,8 +38,8 @@ class Scorer:
 
     def _score(self, found: Sequence[tuple[int, Grade]], length: int, grades: Iterable[Grade]) -> Row:
         """Score one ranking by the ranks and grades of its judged documents, its length, and all judged grades."""
-        profile = Profile(grades)
-        hits = {level: Hits(found, length, profile, level) for level in self._levels}
+        ordered = best_first(grades)
+        hits = {level: Hits(found, length, ordered, level) for level in self._levels}
         return [formula(hits[level], k, parameter) for level, formula, k, parameter in self._bound]
 
     def columns(
@@ -82,15 +73,10 @@ class Scorer:
         return [values[column :: len(self._bound)] for column in range(len(self._bound))]
 
 
-def _bind(metric: Metric, relevance_level: Grade) -> tuple[Grade, Formula, int, object]:
+def _bind(metric: Metric, relevance_level: Grade) -> tuple[Any, Any, int, object]:
     """Return a metric's relevance level, its formula, and the cut-off and parameter that the formula takes."""
-    family = FAMILIES.get(metric.family)
-    if family is None or family.formula is None:
-        raise MetricError(f"{metric.name} is not computed from a ranking and its judgments alone.")
-    given = dict(metric.parameters)
-    level: object = given.pop("rel", relevance_level)
-    if not isinstance(level, (int, float)) or not 0 < level < inf:
-        raise MetricError(f"the relevance level {level!r} is not a number above 0. The usual one is 1.")
+    family, given = FAMILIES[metric.family], dict(metric.parameters)
     parameter = next((one for one in family.parameters if one is not REL), None)
     k = NO_CUTOFF if metric.cutoff is None else metric.cutoff
-    return level, family.formula, k, parameter and given.get(parameter.name, parameter.default)
+    setting = parameter and given.get(parameter.name, parameter.default)
+    return given.get("rel", relevance_level), family.formula, k, setting

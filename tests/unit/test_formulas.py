@@ -92,18 +92,6 @@ def test_grades_are_finite(grade):
             Scorer(["ndcg"]).row({"b": grade} if alone else {"a": 1, "b": grade}, ["b"])
 
 
-@pytest.mark.parametrize("level", [0, -1, math.inf, math.nan, "1", None])
-def test_the_relevance_level_is_above_zero(level):
-    with pytest.raises(MetricError, match=r"relevance level .* is not a number above 0"):
-        Scorer(["mrr"], relevance_level=level)
-
-
-def test_what_is_not_scored_from_rankings_is_refused():
-    for name in ("no_answer", "latency_p50", "latency_p95"):
-        with pytest.raises(MetricError, match=f"{name} is not computed from a ranking"):
-            Scorer([name])
-
-
 def test_columns_keep_the_order_of_metrics():
     names = ["recall(rel=2)", "recall", "mrr(rel=3)", "mrr", "mrr(rel=2)"]
     assert Scorer(names).row({"a": 1, "b": 2, "c": 3}, list("abx")) == [0.5, 2 / 3, 0.0, 1.0, 0.5]
@@ -123,5 +111,3 @@ def test_a_mean_does_not_depend_on_order_weighs_and_leaves_out_what_has_no_score
     assert mean_of_scored([1.0, None, 0.0], [3.0, 100.0, 1.0]) == 0.75
     assert mean_of_scored([1.0, None, 0.5]) == 0.75
     assert mean_of_scored([None], [1.0]) is mean_of_scored([]) is None
-    with pytest.raises(MetricError, match=r"no value"):
-        mean([])
