@@ -52,8 +52,6 @@ def sign_flip_p(differences: Iterable[float]) -> float:
     nothing changed.  Exact up to k = 28, and further where differences repeat; above, the saddlepoint approximation
     of Lugannani and Rice (1980), with the continuity correction of Daniels (1987) where all differences are multiples
     of one step.
-
-    Raises ValueError for a difference that is not finite.
     """
     changed = _changed(differences)
     if not changed:
@@ -65,7 +63,7 @@ def sign_flip_p(differences: Iterable[float]) -> float:
     if losses <= _TIE_TOLERANCE:
         return 1.0
     if changed[-1] < 0:
-        return math.ldexp(1.0, -len(changed))
+        return smallest_p(len(changed))
     return _share_with_losses([abs(value) / largest for value in changed], losses)
 
 
@@ -92,10 +90,10 @@ def drop_for_chance(differences: Sequence[float], margin: float = 0.0) -> float:
 
     The chance is that of `share_falling_beyond`; so much of the fall as `margin` counts as none.
     """
-    low, high = 0.0, math.fsum(map(abs, differences)) / max(len(differences), 1)
+    if share_falling_beyond(differences, 0.0) <= 1 / HARMLESS_IN:
+        return 0.0
+    low, high = 0.0, math.fsum(map(abs, differences)) / len(differences)
     precise = 1e-6 if sum(abs(value) > TOLERANCE for value in differences) <= _MAX_EXACT else 1e-3
-    if share_falling_beyond(differences, low) <= 1 / HARMLESS_IN:
-        high = low
     while high - low > high * precise:
         middle = (low + high) / 2
         if share_falling_beyond(differences, middle) > 1 / HARMLESS_IN:
@@ -110,11 +108,8 @@ def drop_for_chance(differences: Sequence[float], margin: float = 0.0) -> float:
 
 
 def _changed(differences: Iterable[float]) -> list[float]:
-    """Return the differences of more than 1e-9, ascending. Raises ValueError for one that is not finite."""
-    values = sorted(differences)
-    if not all(map(math.isfinite, values)):
-        raise ValueError("differences must be finite numbers")
-    return [value for value in values if abs(value) > TOLERANCE]
+    """Return the differences of more than 1e-9, ascending."""
+    return sorted(value for value in differences if abs(value) > TOLERANCE)
 
 
 def _share_with_losses(values: list[float], losses: float) -> float:
@@ -314,18 +309,17 @@ def _solve_tilt(sizes: Sequence[tuple[float, int]], x: float, total: float) -> f
 
 
 def _log_cosh(y: float) -> float:
-    """Return log(cosh(y)), also where cosh(y) is too large for a double."""
-    y = abs(y)
+    """Return log(cosh(y)) for y >= 0, also where cosh(y) is too large for a double."""
     return math.log1p(2 * math.sinh(y / 2) ** 2) if y < 1 else y + math.log1p(math.exp(-2 * y)) - math.log(2)
 
 
-def interval(differences: Sequence[float], level: float = 0.95) -> tuple[float, float] | None:
-    """Return Student's confidence interval of the mean difference, mean -+ t s / sqrt(N); None for fewer than two queries."""
+def interval(differences: Sequence[float]) -> tuple[float, float] | None:
+    """Return Student's 95 % confidence interval of the mean difference, mean -+ t s / sqrt(N); None for fewer than two queries."""
     error = standard_error(differences)
     if error is None:
         return None
     mean = _mean(differences)
-    reach = t_quantile((1 + level) / 2, len(differences) - 1) * error
+    reach = t_quantile(0.975, len(differences) - 1) * error
     return mean - reach, mean + reach
 
 
@@ -369,9 +363,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
 
 @lru_cache(maxsize=256)
 def t_quantile(p: float, df: float) -> float:
-    """Return the t with P(T <= t) = p, 0 < p < 1, by bisection."""
-    if p < 0.5:
-        return -t_quantile(1 - p, df)
+    """Return the t with P(T <= t) = p, 0.5 < p < 1, by bisection."""
     low, high = 0.0, 1.0
     while _t_tail(high, df) > 1 - p:
         low, high = high, 2 * high

@@ -95,10 +95,6 @@ class Evaluation:
     def __getitem__(self, metric: str | Metric) -> float:
         return self.mean(metric)
 
-    @cached_property
-    def _by_name(self) -> Mapping[str, Metric]:
-        return {metric.name: metric for metric in self.metrics}
-
     def metric(self, metric: str | Metric) -> Metric:
         """Return the metric of this evaluation that a name, or an alias of it, stands for; a Metric, of any evaluation, itself.
 
@@ -106,7 +102,7 @@ class Evaluation:
         """
         if isinstance(metric, Metric):
             return metric
-        metric = self._by_name.get(metric) or parse_metric(metric, custom=self.custom)
+        metric = parse_metric(metric, custom=self.custom)
         reaches = self.depth is None or (metric.cutoff or 0) <= self.depth
         if metric not in self.metrics and not (metric.kind == "overlap" and reaches):
             have = ", ".join(metric.name for metric in self.metrics)
@@ -273,14 +269,13 @@ class Evaluation:
 
     @cached_property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
-        """Metric name → query id → score, of the queries that count; averaged over repeats.
+        """Metric name → query id → score, of the queries that count; averaged over repeats. Without `overlap`.
 
         A query that a metric leaves out (``miss=skip``) is not in that metric's mapping. Raises EvaluationError where a
         query's retrieval failed.
         """
         self._require_answers()
-        shown = (metric for metric in self.metrics if metric.kind != "overlap" or self.other is not None)
-        return {metric.name: self.scores_of(metric) for metric in shown}
+        return {metric.name: self.scores_of(metric) for metric in self.metrics if metric.kind != "overlap"}
 
     def scores_of(self, metric: str | Metric, tag: str | None = None) -> dict[str, float]:
         """Return query id → score of the queries that a metric has scored, those with ``tag`` if one is given."""
@@ -289,11 +284,6 @@ class Evaluation:
         if None in column:
             found = {query_id: score for query_id, score in found.items() if score is not None}
         return cast("dict[str, float]", found)
-
-    def scored(self, metric: str | Metric, tag: str | None = None) -> list[tuple[Query, float]]:
-        """Return the queries that a metric has scored, those with ``tag`` if one is given, with their scores."""
-        pairs = zip(self.queries(metric, tag), self.column(metric, tag), strict=True)
-        return [(query, score) for query, score in pairs if score is not None]
 
     def score(self, metric: str | Metric, query_id: str) -> float | None:
         """Return the score of any query of the golden set, also of one that is in no mean (``xfail``).

@@ -122,20 +122,21 @@ def _parts(evaluation: Evaluation, gate: Gate) -> dict[str, float]:
     if metric.kind == "latency":
         took = evaluation.retrieved.latencies
         return {q.id: max(took.get(q.id, (0.0,))) - gate.limit.value for q in evaluation.queries(metric, tag)}
-    scored = evaluation.scored(metric, tag)
+    scores, queries = evaluation.scores_of(metric, tag), evaluation.golden.queries
     if gate.word == "max":
-        return {query.id: query.weight * score for query, score in scored}
-    best = metric.upper if math.isfinite(metric.upper) else max(score for _, score in scored)
-    return {query.id: query.weight * (best - score) for query, score in scored}
+        return {i: queries[i].weight * score for i, score in scores.items()}
+    best = metric.upper if math.isfinite(metric.upper) else max(scores.values())
+    return {i: queries[i].weight * (best - score) for i, score in scores.items()}
 
 
 def _each(case: Case, gate: Gate) -> Verdict | None:
     """Hold each query's score against ``min_each``, but for those with a ``min`` of their own, which takes its place."""
     limit = gate.limit.value
+    evaluation = case.measured(gate.metric)
     judged = [
-        (score, query.id)
-        for query, score in case.measured(gate.metric).scored(gate.metric, gate.tag)
-        if not has_own_min(case.gates, query, gate.metric)
+        (score, query_id)
+        for query_id, score in evaluation.scores_of(gate.metric, gate.tag).items()
+        if not has_own_min(case.gates, evaluation.golden.queries[query_id], gate.metric)
     ]
     if not judged:
         if case.single_queries_only:

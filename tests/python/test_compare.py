@@ -232,7 +232,7 @@ def test_a_comparison_equals_two_evaluations_of_the_paired_queries_alone():
         for metric in metrics:
             for tag in (None, "x", "y"):
                 change = comparison.change(metric, tag)
-                after, earlier = ({q.id: s for q, s in side.scored(metric, tag)} for side in sides)
+                after, earlier = (side.scores_of(metric, tag) for side in sides)
                 assert (change.after, change.before) == (after, earlier)
                 assert change.differences == {i: after[i] - earlier[i] for i in after if i in earlier}
                 if after and earlier:
