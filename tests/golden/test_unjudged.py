@@ -82,7 +82,12 @@ def test_judged_and_unjudged_queries_live_in_one_file(project):
     project.write("golden/faq.yaml", MIXED)
     project.answers({"a": ["d1", "d2"], "b": ["d3", "d4"]})
     project.test(
-        ['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 1.0)', 'ir_threshold("overlap@10", min_each=0.9)']
+        [
+            'ir_golden("golden/*.yaml")',
+            'ir_threshold("mrr", 1.0)',
+            'ir_threshold("overlap@10", min_each=0.9)',
+        ],
+        'assert {"mrr"} == {*irmetrics.check().scores} & {"mrr", "overlap@10"}',
     )
     project.store()
     stored = json.loads(project.baseline.read_text())
