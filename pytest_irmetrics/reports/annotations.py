@@ -27,7 +27,9 @@ _GATES = 3
 _LONGEST = 1000
 """Characters of one line of a message."""
 
-_PLACE = re.compile(r"(?P<file>.+?)(?::(?P<line>\d+))?(?::(?P<col>\d+))?")
+_NUMBER = re.compile(r":(?=\d+(?::\d+)?\Z)")
+"""What parts the file, the line and the column of a place."""
+
 _PROBLEM = re.compile(r"(?P<place>\S.*?:\d+:\d+): (?P<text>.+)")
 
 
@@ -94,10 +96,7 @@ def _worst(query: QueryReport, item: ItemReport) -> str:
 
 def _place(where: str, session: SessionReport) -> Place:
     """Return the place that messages name as ``file:line:column``, ``file:line`` or ``file``, from the repository's root."""
-    found = _PLACE.fullmatch(where)
-    parts = (
-        {"file": where} if found is None else {key: text for key, text in found.groupdict().items() if text}
-    )
+    parts = dict(zip(("file", "line", "col"), _NUMBER.split(where), strict=False))
     file = parts["file"]
     if os.path.isabs(file):  # noqa: PTH117 - text, that may be of another system
         top = nearest_repository(Path(file).parent)

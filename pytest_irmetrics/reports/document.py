@@ -32,6 +32,8 @@ _FAILED_MEANS = 5
 _ERRORS = 6
 _PLACES = 4
 """Of how many queries with one error the place is shown; the others are named."""
+_WORST, _WORST_VERBOSE = 3, 10
+"""How many queries that explain a failure are shown, and with ``-v``."""
 _FEW = 5
 """Below so many queries, or changed ones, a slice says nothing of others: four losses and no win may be chance (p = 0.06)."""
 
@@ -139,9 +141,8 @@ def _interval_text(row: ScoreRow) -> str:
 
 def _trend(row: ScoreRow) -> str:
     """Return `fell` or `rose` where the interval of a slice excludes 0."""
-    if row.interval is not None and row.interval[1] < -TOLERANCE:
-        return "fell"
-    return "rose" if row.interval is not None and row.interval[0] > TOLERANCE else ""
+    low, high = row.interval or (0.0, 0.0)
+    return "fell" if high < -TOLERANCE else "rose" if low > TOLERANCE else ""
 
 
 _ROW_COLUMNS: dict[str, tuple[str, Callable[[ScoreRow], str]]] = {
@@ -166,8 +167,8 @@ _ROW_COLUMNS: dict[str, tuple[str, Callable[[ScoreRow], str]]] = {
 
 def _row_columns(item: ItemReport, *heads: str) -> list[Column[ScoreRow]]:
     """Return the columns of a table of means; today's are compared with the baseline, or another run."""
-    other = "baseline" if item.against in (None, OWN_BASELINE) else "other"
-    return [(other if head == "baseline" else head, *_ROW_COLUMNS[head]) for head in heads]
+    names = {} if item.against == OWN_BASELINE else {"baseline": "other"}
+    return [(names.get(head, head), *_ROW_COLUMNS[head]) for head in heads]
 
 
 def _means(item: ItemReport) -> Iterator[Block]:
@@ -228,8 +229,7 @@ def overview(items: Sequence[ItemReport], names: Mapping[str, str], session: Ses
 
 def _main_row(item: ItemReport) -> ScoreRow | None:
     """Return the mean that fails a golden set, else its first gated one, else its first; None without any."""
-    rows = gated_rows(item)
-    return next((row for row in rows if row.verdict == "FAILS"), next(iter(rows), None))
+    return min(gated_rows(item), key=lambda row: row.verdict != "FAILS", default=None)
 
 
 def _errors(item: ItemReport) -> Iterator[Block]:
@@ -266,20 +266,21 @@ def _queries(item: ItemReport) -> Iterator[Block]:
     from pytest_irmetrics.reports.query_details import query_block  # noqa: PLC0415 - a test that passes reports few queries
 
     answered = [query for query in item.queries if query.error is None]
-    explaining = [query for query in answered if query.explains is not None]
-    first = Level.QUIET if item.only_queries else Level.NORMAL
-    if explaining:
+    single = item.only_queries
+    first = Level.QUIET if single else Level.NORMAL
+    if any(query.explains is not None for query in answered):
         yield Text("", level=first)
         yield Text(_worst_first(item), level=first)
-    for place, query in enumerate(explaining):
-        level = first if place < 3 or item.only_queries else Level.VERBOSE if place < 10 else Level.ALL
-        yield query_block(query, item, level, in_full=item.only_queries)
-    for query in answered:
+    for place, query in enumerate(answered):
+        explains = query.explains is not None
         moved = query.before != query.now or any(map(query.delta, query.scores))
-        if query.explains is None and (item.only_queries or moved):
-            yield query_block(
-                query, item, first if item.only_queries else Level.ALL, in_full=item.only_queries
-            )
+        level = Level.ALL
+        if single or (explains and place < _WORST):
+            level = first
+        elif explains and place < _WORST_VERBOSE:
+            level = Level.VERBOSE
+        if single or explains or moved:
+            yield query_block(query, item, level, in_full=single)
 
 
 def _worst_first(item: ItemReport) -> str:

@@ -12,7 +12,6 @@ from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.reports import plots
 from pytest_irmetrics.reports.blocks import Block, Column, Table, Text
-from pytest_irmetrics.reports.html_page import Trusted, content_policy, read_resource, templates
 
 _SIGNS = "▁▂▃▄▅▆▇█"
 _LINE = 40
@@ -201,10 +200,10 @@ def _besides(point: HistoryPoint, metric: str) -> Iterator[str]:
             yield f"{plural(len(queries), 'query', 'queries')} {what}: {listed(queries, 5)}"
 
 
-def sparkline(values: Sequence[float | None], width: int = _LINE) -> str:
+def sparkline(values: Sequence[float | None]) -> str:
     """Return a line of signs, the lowest value as the lowest sign and the highest as the highest, a blank for none."""
-    if len(values) > width:
-        values = [values[(at + 1) * len(values) // width - 1] for at in range(width)]
+    if len(values) > _LINE:
+        values = [values[(at + 1) * len(values) // _LINE - 1] for at in range(_LINE)]
     known = [value for value in values if value is not None]
     low, high = min(known, default=0.0), max(known, default=0.0)
     scale = (len(_SIGNS) - 1) / (high - low) if high - low > TOLERANCE else 0.0
@@ -218,7 +217,8 @@ def sparkline(values: Sequence[float | None], width: int = _LINE) -> str:
 
 def render(histories: Sequence[TestHistory]) -> str:
     """Return the page. Raises ImportError saying what to install where Jinja2 is missing."""
-    style = read_resource("report.css")
+    from pytest_irmetrics.reports.html_page import page  # noqa: PLC0415 - Jinja2 is an extra
+
     tests = [
         {
             "name": one.test,
@@ -227,19 +227,7 @@ def render(histories: Sequence[TestHistory]) -> str:
         }
         for one in histories
     ]
-    text: str = (
-        templates()
-        .get_template("history.html.jinja")
-        .render(
-            tests=tests,
-            plots=plots,
-            style=Trusted(style),
-            policy=content_policy(style),
-            width=_WIDTH,
-            height=_HEIGHT,
-        )
-    )
-    return text
+    return page("history.html.jinja", tests=tests, plots=plots, width=_WIDTH, height=_HEIGHT)
 
 
 def _plot(course: _Course, points: Sequence[HistoryPoint]) -> dict[str, Any]:
@@ -248,15 +236,13 @@ def _plot(course: _Course, points: Sequence[HistoryPoint]) -> dict[str, Any]:
     low, high = min(known, default=0.0), max(known, default=1.0)
     span = high - low if high - low > TOLERANCE else 1.0
     step = (_WIDTH - 2 * _MARGIN) / max(len(points) - 1, 1)
-    at: list[str] = []
     dots: list[dict[str, Any]] = []
     for place, (value, point) in enumerate(zip(course.line, points, strict=True)):
         if value is not None:
             x, y = _MARGIN + place * step, _HEIGHT - _MARGIN - (value - low) / span * (_HEIGHT - 2 * _MARGIN)
-            at.append(f"{x:.1f} {y:.1f}")
-            fell = course.metric in point.lowered and bool(dots) and value < dots[-1]["value"]
+            fell = course.metric in point.lowered and value < dots[-1]["value"]
             kind = "best" if point is course.best else "fell" if fell else "dot"
             title = f"{point.date} {point.short} {point.subject}: {score_text(value)}"
-            dots.append({"at": at[-1], "title": title, "kind": kind, "value": value})
+            dots.append({"at": f"{x:.1f} {y:.1f}", "title": title, "kind": kind, "value": value})
     label = f"{course.metric}: lowest {score_text(low)}, highest {score_text(high)}, today {score_text(course.line[-1])}"
-    return {"label": label, "path": f"M{'L'.join(at)}" if at else "", "dots": dots}
+    return {"label": label, "path": "M" + "L".join(dot["at"] for dot in dots), "dots": dots}

@@ -1,4 +1,4 @@
-"""Make HTML pages of the package's templates: escaping, and a policy that lets a browser run nothing else."""
+"""Make HTML pages of the package's templates: escaping, and a policy that lets a browser run nothing else. Needs Jinja2."""
 
 from __future__ import annotations
 
@@ -9,7 +9,10 @@ from typing import Any
 
 from pytest_irmetrics.base.escape import escape_html
 
-INSTALL = 'The HTML report needs Jinja2: pip install "pytest-irmetrics[html]"'
+try:
+    import jinja2
+except ImportError:
+    raise ImportError('The HTML report needs Jinja2: pip install "pytest-irmetrics[html]"') from None
 
 
 class Trusted(str):
@@ -21,41 +24,34 @@ class Trusted(str):
         return str(self)
 
 
-def templates() -> Any:
-    """Return Jinja's environment for the templates of this folder. Raises ImportError saying what to install where Jinja2 is missing."""
-    try:
-        import jinja2  # noqa: PLC0415 - an extra, and only HTML needs it
-    except ImportError:
-        raise ImportError(INSTALL) from None
-    environment = jinja2.Environment(
-        autoescape=True,
-        undefined=jinja2.StrictUndefined,
-        trim_blocks=True,
-        lstrip_blocks=True,
-        loader=jinja2.FunctionLoader(read_resource),
-        # Beyond what autoescape does, what cannot be seen (controls, bidi, lone surrogates) is written out.
-        finalize=lambda value: (
-            Trusted(escape_html(value))
-            if isinstance(value, str) and not hasattr(value, "__html__")
-            else value
-        ),
-    )
-    environment.filters["kind"] = lambda block: type(block).__name__
-    return environment
+def page(template: str, *, script: str = "", **values: Any) -> str:
+    """Return a page made of a template, with the style sheet and a script, both files of this folder; it loads nothing else."""
+    style, code = _resource("report.css"), _resource(script) if script else ""
+    script_source = f"script-src '{_hash(code)}'; " if script else ""
+    policy = f"default-src 'none'; style-src '{_hash(style)}'; {script_source}img-src data:; base-uri 'none'; form-action 'none'"
+    trusted = {"style": Trusted(style), "script": Trusted(code), "policy": Trusted(policy)}
+    return _ENVIRONMENT.get_template(template).render(values | trusted)
 
 
-def read_resource(name: str) -> str:
-    """Return the text of a file of this folder."""
+def _resource(name: str) -> str:
     return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
-
-
-def content_policy(style: str, script: str = "") -> Trusted:
-    """Return the Content-Security-Policy of a page that has one style sheet and at most one script, and loads nothing."""
-    script_source = f"script-src '{_hash(script)}'; " if script else ""
-    return Trusted(
-        f"default-src 'none'; style-src '{_hash(style)}'; {script_source}img-src data:; base-uri 'none'; form-action 'none'"
-    )
 
 
 def _hash(text: str) -> str:
     return f"sha256-{b64encode(sha256(text.encode()).digest()).decode()}"
+
+
+def _escaped(value: Any) -> Any:
+    """Escape text as autoescape does, and write out what cannot be seen (controls, bidi, lone surrogates)."""
+    return value if not isinstance(value, str) or hasattr(value, "__html__") else Trusted(escape_html(value))
+
+
+_ENVIRONMENT = jinja2.Environment(
+    autoescape=True,
+    undefined=jinja2.StrictUndefined,
+    trim_blocks=True,
+    lstrip_blocks=True,
+    loader=jinja2.FunctionLoader(_resource),
+    finalize=_escaped,
+)
+_ENVIRONMENT.filters["kind"] = lambda block: type(block).__name__

@@ -35,7 +35,8 @@ def test_the_self_test_is_in_every_output(project):
     faq.gate('ir_threshold("mrr", 0.5)', 'ir_threshold("mrr", 0.5, tag="billing")')
     faq.store()
     output = printed(project.run("--ir-selftest", "-o", "ir_max_drop=off", *FILES))
-    verbose = printed(project.run("--ir-selftest", "-o", "ir_max_drop=off", "-vv"))
+    coloured = project.run("--ir-selftest", "-o", "ir_max_drop=off", "-vv", "--color=yes").stdout.str()
+    verbose = " ".join(re.sub(r"\x1b\[\d+m", "", coloured).split())
     quiet = printed(project.run("--ir-selftest", "-o", "ir_max_drop=off", "-q"))
     found = reports(project)
     (test,) = found["json"]
@@ -51,6 +52,11 @@ def test_the_self_test_is_in_every_output(project):
         told = f"caught by {', '.join(one['caught_by'])}" if one["caught_by"] else "MISSED"
         assert told.split(",", maxsplit=1)[0] in found["html"]
         assert told.split(",", maxsplit=1)[0] in found["md"]
+        if told == "MISSED":
+            assert re.search(rf"\x1b\[31m  {re.escape(one['name'])} [^\x1b]* MISSED\x1b", coloured)
+    assert "\x1b[1m  degradation " in coloured
+    assert "\x1b[33m  note: " in coloured
+    assert "\x1b[32m\x1b[1mgolden/faq.yaml: baseline passes" in coloured
     advice = [note["text"] for note in test["notes"] if "ir_threshold" in note["text"]]
     assert advice
     for text in (output, verbose, found["html"], found["md"]):
@@ -115,7 +121,10 @@ def test_an_accepted_fall_stands_first_in_every_output(project, monkeypatch):
     ):
         for name, text in (("terminal", printed(result)), ("html", found["html"]), ("md", found["md"])):
             assert sentence in text, (name, sentence)
-    assert printed(project.run("--ir-since=HEAD", "-q")).index("LOSS ACCEPTED") < 200
+    quiet = project.run("--ir-since=HEAD", "-q", "--color=yes").stdout.str()
+    assert quiet.index("\x1b[33m\x1b[1mLOSS ACCEPTED") < 200
+    assert "\x1b[33msince HEAD (" in quiet
+    assert "\x1b[32mretrieval quality: " in quiet
 
 
 @needs_git

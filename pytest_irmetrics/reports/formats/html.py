@@ -12,7 +12,7 @@ from datetime import datetime
 from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.reports import document, plots
 from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table, Text
-from pytest_irmetrics.reports.html_page import Trusted, content_policy, read_resource, templates
+from pytest_irmetrics.reports.html_page import page
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, QueryReport
 from pytest_irmetrics.reports.query_details import query_block, query_option
 from pytest_irmetrics.reports.session_report import (
@@ -27,7 +27,6 @@ from pytest_irmetrics.reports.session_report import (
 from pytest_irmetrics.reports.variants import variant_tables
 
 BEGINNING = "<!doctype html>"
-_TEMPLATES = templates()
 
 _SECTIONS, _OPEN_SECTIONS = 100, 3
 """How many golden sets have a section, those that fail first; how many of those that fail are open when the page is."""
@@ -38,7 +37,6 @@ of the worst are open."""
 
 def render(session: SessionReport) -> str:
     """Return the report as HTML."""
-    style, script = read_resource("report.css"), read_resource("report.js")
     items = session.failures_first
     lead = _lead(items[0], session) if items else []
     names = names_by_nodeid(items)
@@ -47,7 +45,9 @@ def render(session: SessionReport) -> str:
     own: dict[str, list[ListedQuery]] = {item.nodeid: [] for item in items}
     for one in queries:
         own[one.item.nodeid].append(one)
-    text: str = _TEMPLATES.get_template("report.html.jinja").render(
+    return page(
+        "report.html.jinja",
+        script="report.js",
         session=session,
         failing=bool(session.unmeasured)
         or session.exit_status not in (0, 5)
@@ -80,11 +80,7 @@ def render(session: SessionReport) -> str:
         query_option=query_option,
         score_text=score_text,
         signed_text=signed_text,
-        style=Trusted(style),
-        script=Trusted(script),
-        policy=content_policy(style, script),
     )
-    return text
 
 
 def _blocks(item: ItemReport, said_above: Collection[str]) -> list[Block]:
