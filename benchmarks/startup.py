@@ -27,7 +27,7 @@ from importlib.metadata import entry_points
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parent.parent
-UNRELATED_GOAL = 2.0
+UNRELATED_GOAL = 1.5
 COMPILED_GOAL = 40.0
 NOT_COMPILED_GOAL = 150.0
 

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cached_property
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -57,13 +57,14 @@ OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
 """Option → what `addoption` takes of it, and its help."""
 
 
-class _Kind(NamedTuple):
+class _Kind:
     """What may be written as the value of a setting."""
 
-    words: str
-    """For help and errors."""
-    read: Callable[[str], Any]
-    """Turns what is written into the value; raises ValueError."""
+    def __init__(self, words: str, read: Callable[[str], Any]) -> None:
+        self.words = words
+        """For help and errors."""
+        self.read = read
+        """Turns what is written into the value; raises ValueError."""
 
 
 def _one_of(*choices: str) -> _Kind:
