@@ -226,13 +226,11 @@ class Evaluation:
         return number
 
     def repeats(self, metric: str | Metric) -> Mapping[str, Sequence[float | None]]:
-        """Return query id → its scores, one for each time that it was asked; none of latencies.
+        """Return query id → its scores, one for each time that it was asked; of a latency the milliseconds.
 
         None where the metric leaves that answer out (``miss=skip``).
         """
         metric = self.metric(metric)
-        if metric.kind == "latency":
-            return {}
         queries = self.queries(metric)
         return dict(zip([query.id for query in queries], self._repeats(metric, queries), strict=True))
 

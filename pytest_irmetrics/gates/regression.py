@@ -111,7 +111,7 @@ def per_cent(share: float) -> str:
 
 @dataclass(frozen=True)
 class _Moved:
-    """How a metric moved from another run under one set of labels, held against the limit of a gate."""
+    """How a metric moved from another run under one set of labels, held against a limit: how far it rose, ``min_gain``."""
 
     gate: Gate
     case: Case
@@ -135,7 +135,7 @@ class _Moved:
     @property
     def value(self) -> float:
         """What is held against the limit."""
-        raise NotImplementedError
+        return self.change.delta
 
     @property
     def limit(self) -> float:
@@ -155,7 +155,13 @@ class _Moved:
     @property
     def text(self) -> str:
         """The sentence that says what moved, how far it may, and what that comes to."""
-        raise NotImplementedError
+        change, size = self.change, abs(self.value)
+        moved, against = score_text(size, self.limit), self.case.against.name
+        moved = f"rose by {moved} over" if change.delta > 0 else f"fell by {moved} from"
+        moved = moved if size > TOLERANCE else "did not move from"
+        now = score_text(change.now, change.baseline)
+        limit = score_text(self.limit, size)
+        return f"{subject(self.gate)} {moved} {against}, to {now}; a rise of at least {limit} is required."
 
     @property
     def moved(self) -> str:
@@ -234,24 +240,6 @@ class _Lost(_Moved):
 
     def statistics(self) -> Iterator[str]:
         yield from ()
-
-
-class _Gain(_Moved):
-    """``min_gain``: how far a mean rose."""
-
-    @property
-    def value(self) -> float:
-        return self.change.delta
-
-    @property
-    def text(self) -> str:
-        change, size = self.change, abs(self.value)
-        moved, against = score_text(size, self.limit), self.case.against.name
-        moved = f"rose by {moved} over" if change.delta > 0 else f"fell by {moved} from"
-        moved = moved if size > TOLERANCE else "did not move from"
-        now = score_text(change.now, change.baseline)
-        limit = score_text(self.limit, size)
-        return f"{subject(self.gate)} {moved} {against}, to {now}; a rise of at least {limit} is required."
 
 
 class _Drop(_Moved):
@@ -434,5 +422,5 @@ def noise_text(noise: RunNoise, limit: float | None = None) -> str:
 _Why = Literal["within", "beyond", "unlikely", "far", "lost", "noise hides any fall", "chance", "noise"]
 """What decides on a fall: the limit; p, the limit of `auto` beyond which nothing is chance, or queries lost; or why nothing can."""
 
-MOVED: Mapping[str, type[_Moved]] = {"max_drop": _Drop, "max_lost": _Lost, "min_gain": _Gain}
+MOVED: Mapping[str, type[_Moved]] = {"max_drop": _Drop, "max_lost": _Lost, "min_gain": _Moved}
 """The words that hold a run against another."""

@@ -72,10 +72,6 @@ def _is_count(value: object) -> bool:
     return type(value) is int and value >= 1
 
 
-def _is_list(value: object, of: Callable[[Any], bool]) -> bool:
-    return isinstance(value, list) and all(map(of, value))
-
-
 def _is_list_of_texts(value: object) -> bool:
     return isinstance(value, list) and {*map(type, value)} <= {str}
 
@@ -90,7 +86,7 @@ def _is_limit(value: Any) -> bool:
 
 _LIMITS = _Key(
     "a list of objects with a `metric` and its limits",
-    lambda value: _is_list(value, _is_limit),
+    lambda value: isinstance(value, list) and all(map(_is_limit, value)),
     tuple,
     # What they are on, metric and tag, before the words.
     lambda limits: _encode_as_made(
@@ -234,10 +230,8 @@ def _why_unreadable(text: str, error: Exception, shown: str) -> tuple[int, str, 
     body = text.rstrip()
     if not body:
         return 1, "the file is empty", CURE
-    if not isinstance(
-        error, json.JSONDecodeError
-    ):  # not strict, nested too deeply, a number of thousands of digits
-        return 1, cut(str(error), 200), CURE
+    if not isinstance(error, json.JSONDecodeError):
+        return 1, cut(str(error), 200), CURE  # not strict, nested too deeply, a number of thousands of digits
     if error.pos >= len(body) or not body.endswith("}"):
         return body.count("\n") + 1, "the file was cut short", CURE
     return error.lineno, f"is not JSON: {error.msg}, column {error.colno}", CURE
