@@ -29,9 +29,6 @@ _ALL = 0.995
 """From which share on all of a fall is in a slice."""
 
 
-_NOTHING: tuple[None, list[str], bool] = None, [], False
-
-
 def kind_of_change(
     comparison: Comparison,
     gates: Gates,
@@ -48,7 +45,7 @@ def kind_of_change(
     fell = [verdict for verdict in failed if verdict.compares]
     unknown_ids = any(verdict.word == "ids" for verdict in failed)
     if not (fell or unknown_ids):
-        return _NOTHING
+        return None, [], False
     kind, sign = find_sign(comparison)
     stages, held = lost_at_stages(comparison.full, comparison)
     if stages is not None and kind == "lost_before_ranking":  # a guess at what is known

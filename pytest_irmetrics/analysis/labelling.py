@@ -30,7 +30,7 @@ class Unjudged:
     """How much its rank adds to the metric's mean if it is relevant; see `pool`."""
     rank: int
     """The best of its ranks in the runs and their repeats, from 1."""
-    settles: bool = True
+    settles: bool
     """Whether its judgment moves one of several runs further than another."""
 
 
@@ -60,16 +60,15 @@ def pool(
     worth: dict[tuple[str, str], list[float]] = {}
     ranks: dict[tuple[str, str], int] = {}
     unpaired: list[Collection[str]] = []
-    total = 0.0
+    queries = [query for query in golden.queries.values() if query.xfail is None and not query.no_answer]
+    total = math.fsum(query.weight for query in queries)
     scorer = Scorer([metric], relevance_level=golden.relevance_level)
     for number, run in enumerate(runs):
         evaluation = Evaluation(golden, Retrieved(run), (metric,), run.depth)
-        queries = [*evaluation.queries(metric), *(one for one in evaluation.counted if one.is_unjudged)]
         # A run compared with itself pairs the queries as they are now with those that were asked.
         pairing = compare(evaluation, evaluation)
         skipped = {*pairing.new, *pairing.reworded}
         unpaired.append(dict.fromkeys(query.id for query in queries if query.id in skipped))
-        total = math.fsum(query.weight for query in queries)
         for query in queries:
             if query.id in skipped:
                 continue
@@ -92,13 +91,13 @@ def pool(
         influence = max(worths) / total
         if influence > TOLERANCE:
             compared = [one for one, ids in zip(worths, unpaired, strict=True) if query_id not in ids]
-            settles = len(runs) == 1 or max(compared) - min(compared) > TOLERANCE * total
+            settles = max(compared) - min(compared) > TOLERANCE * total
             rank = ranks[query_id, doc_id]
             found.append(Unjudged(golden.queries[query_id], doc_id, influence, rank, settles))
     # Of equals those of no run come first: by the document's id.
     found.sort(
         key=lambda one: (
-            not (one.settles and one.query.is_unjudged and len(runs) > 1),
+            not (one.settles and one.query.is_unjudged),
             not one.settles,
             -round(one.influence, 12),
             one.rank,
@@ -109,11 +108,11 @@ def pool(
     return found, unpaired
 
 
-def is_judged_by_text(query: Query, doc_id: str, grade: Grade, text: str | None) -> bool:
+def is_judged_by_text(query: Query, doc_id: str, grade: Grade, text: str) -> bool:
     """Say whether a grade is to be written as a passage: of a chunk, or of a document where `relevant` is a list.
 
     A list of passages has no place for the grade of a whole document, which is 1 in it.
     """
     if not query.passages:
         return False
-    return document_of(doc_id) != doc_id or (grade != 1 and 0 < len(text or "") <= _LONGEST_PASSAGE)
+    return document_of(doc_id) != doc_id or (grade != 1 and 0 < len(text) <= _LONGEST_PASSAGE)

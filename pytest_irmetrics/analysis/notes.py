@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain
+from itertools import chain, islice
 from math import inf
 
 from pytest_irmetrics.analysis.item_result import ItemResult
@@ -30,6 +31,9 @@ _MAX_NAMED = 5
 
 _MIN_DROP = 0.01
 """The least drop of a slice's mean that is named: the default `max_drop`."""
+
+_ON_CUT = "The border of a chunk cuts it, or the text was edited: let chunks overlap by as much, or judge a shorter text."
+_ON_MISSED = "The ranking missed it, or the corpus words it otherwise, or cuts it into small pieces."
 
 
 def notes_on(result: ItemResult, *, verbose: bool = False) -> Iterator[Note]:
@@ -65,9 +69,8 @@ def _unjudged(result: ItemResult) -> Iterator[str]:
 def _small_tags(result: ItemResult) -> Iterator[str]:
     """Name the tags that a limit on each tag leaves out."""
     if small := result.gates.too_small:
-        counts = listed(
-            [f"{tag} ({sum(tag in one.tags for one in result.evaluation.counted)})" for tag in small]
-        )
+        carried = Counter(chain.from_iterable(query.tags for query in result.evaluation.counted))
+        counts = listed(small, word=lambda tag: f"{tag} ({carried[tag]})")
         yield f"Not gated, as fewer than {MIN_TAGGED} queries carry the tag: {counts}."
 
 
@@ -82,12 +85,10 @@ def _nothing_relevant(result: ItemResult) -> Iterator[str]:
     """Say that a run passes in which nothing that is relevant came back."""
     evaluation = result.evaluation
     judged = [query for query in evaluation.counted if query.judgments]
-    level = evaluation.golden.relevance_level
     found = (
-        query.judgments.get(doc_id, 0) >= level
+        query.judgments.get(doc_id, 0) >= evaluation.golden.relevance_level
         for query in judged
-        for ranking in evaluation.rankings(query.id)
-        for doc_id in ranking
+        for doc_id in chain.from_iterable(evaluation.rankings(query.id))
     )
     if judged and not result.failed and not any(found):
         yield f"Nothing relevant came back for any of {plural(len(judged), 'query', 'queries')}."
@@ -101,10 +102,9 @@ def _queries_left_out(result: ItemResult) -> Iterator[str]:
     for metric, tag in dict.fromkeys((gate.metric, gate.tag) for gate in ranking):
         column = evaluation.column(metric, tag)
         if count := column.count(None):
-            before = (
-                comparison.change(metric, tag).left_out if comparison and (metric, tag) not in by_loss else ()
-            )
-            also = f" It counted {listed(before)} before; max_lost gates that." if before else ""
+            before = comparison.change(metric, tag).left_out if comparison else ()
+            is_ungated = before and (metric, tag) not in by_loss
+            also = f" It counted {listed(before)} before; max_lost gates that." if is_ungated else ""
             yield (
                 f"{mean_name(metric, tag)} leaves out what finds nothing: {count} of {plural(len(column), 'query', 'queries')} "
                 f"{'is' if count == 1 else 'are'} in no mean.{also}"
@@ -152,9 +152,8 @@ def _other_order_by_rank(result: ItemResult) -> Iterator[str]:
         sides.append((result.against or "", comparison.baseline))
     for name, evaluation in sides:
         answers = [evaluation.run.answers.get(query.id) for query in evaluation.counted]
-        agreeing = [answer.agreeing for answer in answers if answer and answer.agreeing is not None]
-        otherwise = sum(count < (evaluation.depth or inf) for count in agreeing)
-        if otherwise:
+        agreeing = (answer.agreeing for answer in answers if answer and answer.agreeing is not None)
+        if otherwise := sum(count < (evaluation.depth or inf) for count in agreeing):
             yield (
                 f"{name} ranks {otherwise} of {plural(len(answers), 'query', 'queries')} in another order than its scores do, "
                 "which tie or contradict the ranks. As in trec_eval the scores count, and of equal ones the greater id "
@@ -169,37 +168,27 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
     """
     evaluation, golden, comparison = result.evaluation, result.evaluation.golden, result.comparison
     missed: dict[str, str] = {}
-    for query in evaluation.counted if any(query.passages for query in golden.queries.values()) else ():
-        entries = {entry for ranking in evaluation.rankings(query.id) for entry in ranking}
+    """Passage → the query that judges it."""
+    for query in (query for query in evaluation.counted if query.passages):
+        entries = set(chain.from_iterable(evaluation.rankings(query.id)))
         returned = {*documents_of(query, entries)}
-        before: Container[str] | None = None
+        expected = {passage.key for passage in query.passages if passage.grade >= golden.relevance_level}
         if comparison is not None and comparison.has(query.id):
-            before = {entry for ranking in comparison.baseline.rankings(query.id) for entry in ranking}
+            expected.intersection_update(chain.from_iterable(comparison.baseline.rankings(query.id)))
         for passage in query.passages:
-            is_missed = passage.key not in entries and passage.doc in returned
-            if (
-                is_missed
-                and passage.grade >= golden.relevance_level
-                and (before is None or passage.key in before)
-            ):
+            if passage.key in expected - entries and passage.doc in returned:
                 missed[passage.key] = query.id
     since = "" if comparison is None else " any more"
-    for cut in (True, False):
-        keys = [key for key in missed if (key in result.cut_passages) is cut]
-        named = listed(
-            [f"{golden.where_judged(missed[key], key)} {key}" for key in keys], _MAX_NAMED, between="; "
-        )
-        passages = plural(len(keys), "passage")
-        if keys and cut:
-            yield (
-                f"{passages} whole in no chunk{since}, though a half came back: {named}. The border of a chunk cuts it, or the "
-                "text was edited: let chunks overlap by as much, or judge a shorter text."
+    for is_cut, what, cause in (
+        (True, f"whole in no chunk{since}, though a half came back", _ON_CUT),
+        (False, f"in no returned chunk{since}, though chunks of the document came back", _ON_MISSED),
+    ):
+        keys = [key for key in missed if (key in result.cut_passages) is is_cut]
+        if keys:
+            named = listed(
+                keys, _MAX_NAMED, lambda key: f"{golden.where_judged(missed[key], key)} {key}", between="; "
             )
-        elif keys:
-            yield (
-                f"{passages} in no returned chunk{since}, though chunks of the document came back: {named}. "
-                "The ranking missed it, or the corpus words it otherwise, or cuts it into small pieces."
-            )
+            yield f"{plural(len(keys), 'passage')} {what}: {named}. {cause}"
 
 
 def _not_in_the_index(result: ItemResult) -> Iterator[str]:
@@ -249,14 +238,11 @@ def _depths(comparison: Comparison, result: ItemResult) -> Iterator[str]:
 
 def _other_custom_means(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Name the user's own metrics that give a baseline's rankings another mean than the one that was stored with them."""
-    means = [
-        f"{mean.metric.name} {change_text(mean.stated, mean.found)}"
-        for mean in comparison.wrong_means
-        if mean.metric.kind == "custom"
-    ]
-    if means:
+    wrong = [mean for mean in comparison.wrong_means if mean.metric.kind == "custom"]
+    if wrong:
+        means = ", ".join(f"{mean.metric.name} {change_text(mean.stated, mean.found)}" for mean in wrong)
         yield (
-            f"The rankings of {result.against} do not give what they gave when it was stored: {', '.join(means)}. Both runs are "
+            f"The rankings of {result.against} do not give what they gave when it was stored: {means}. Both runs are "
             "scored by today's functions, so a fall may hide in that."
         )
 
@@ -290,8 +276,8 @@ def _hidden_slices(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     from pytest_irmetrics.comparison.slices import slices_that_fell  # noqa: PLC0415 - many golden sets have no tags
 
     gated = {gate.tag for gate in result.gates.with_word("max_drop") if gate.metric == metric}
-    slices = [fall for fall in slices_that_fell(comparison, metric) if fall.tag not in gated]
-    for fall in [fall for fall in slices if -fall.change.delta >= _MIN_DROP][:_MAX_NAMED]:
+    fell = (fall for fall in slices_that_fell(comparison, metric) if -fall.change.delta >= _MIN_DROP)
+    for fall in islice((fall for fall in fell if fall.tag not in gated), _MAX_NAMED):
         change = fall.change
         counts = f"{len(change.worse)} of {plural(change.n, 'query', 'queries')} worse, {len(change.better)} better"
         yield (

@@ -62,21 +62,18 @@ def provenance_difference(comparison: Comparison) -> str:
     now, before = comparison.now.run.provenance, comparison.baseline.run.provenance
     if not now or not before or now == before:
         return ""
-    names = sorted({**before, **now})
-    differing = [
-        f"{_text(name)} {_value(before, name)} → {_value(now, name)}"
-        for name in names
-        if now.get(name) != before.get(name)
-    ]
-    same = [f"{_text(name)} {_value(now, name)}" for name in names if now.get(name) == before.get(name)]
+    differing, same = list[str](), list[str]()
+    for name in sorted({**before, **now}):
+        was, is_now = _value(before, name), _value(now, name)
+        if before.get(name) == now.get(name):
+            same.append(f"{_text(name)} {is_now}")
+        else:
+            differing.append(f"{_text(name)} {was} → {is_now}")
     kept = f"; {listed(same, _NAMED)}, as before" if same else ""
-    alike = all(comparison.now.rankings(i) == comparison.baseline.rankings(i) for i in comparison.paired)
-    hint = (
-        " No answer differs: leave what changes in every run, such as a time, out of ir_provenance."
-        if alike
-        else ""
-    )
-    return f"{listed(differing, _NAMED)}{kept}.{hint}"
+    text = f"{listed(differing, _NAMED)}{kept}."
+    if all(comparison.now.rankings(i) == comparison.baseline.rankings(i) for i in comparison.paired):
+        return f"{text} No answer differs: leave what changes in every run, such as a time, out of ir_provenance."
+    return text
 
 
 def _value(provenance: Provenance, name: str) -> str:

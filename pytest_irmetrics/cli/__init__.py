@@ -16,7 +16,7 @@ from importlib.metadata import version
 from pathlib import Path
 
 from pytest_irmetrics.base import IRMetricsError
-from pytest_irmetrics.cli.shared import FAILED, print_escaped
+from pytest_irmetrics.cli.shared import FAILED, print_error, print_escaped
 
 __all__ = ["main"]
 
@@ -38,9 +38,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
             status: int = options.run(options)
         except IRMetricsError as error:
             status = FAILED
-            sys.stdout.flush()  # so that the error comes after what was printed before it
-            for line in str(error).splitlines():
-                print_escaped(line, sys.stderr)
+            print_error(error)
         sys.stdout.flush()
     except BrokenPipeError:  # the reader, such as `head`, has closed standard output
         _discard_output()

@@ -45,7 +45,7 @@ def run(options: argparse.Namespace) -> int:
                 shared.print_escaped(str(problem), sys.stderr if options.json else sys.stdout)
         else:
             valid.append((file, golden))
-            if not (options.json):
+            if not options.json:
                 shared.print_escaped(_summary(file, golden))
                 for note in lint(golden):
                     shared.print_escaped(note)

@@ -17,7 +17,6 @@ from __future__ import annotations
 
 import argparse
 import os
-import sys
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -57,8 +56,7 @@ def run(options: argparse.Namespace) -> int:
             histories.append(_test_history(baseline, options))
         except IRMetricsError as error:
             status = shared.FAILED
-            for line in str(error).splitlines():
-                shared.print_escaped(line, sys.stderr)
+            shared.print_error(error)
     if page is not None:
         shared.write_file(str(page.path), render(histories).encode("utf-8"))
         shared.print_about(str(page.path), f"{page.path}: written")

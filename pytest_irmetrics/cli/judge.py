@@ -47,11 +47,10 @@ class _Given(NamedTuple):
 def given_judgments(golden: GoldenSet, options: argparse.Namespace) -> list[Judgment]:
     """Return the judgments of the command line, or of a CSV list. Raises CommandError with all that is wrong."""
     given = [] if options.list is None else [*_rows(options.list)]
-    for query, doc_id, grade in options.judge:
-        given.append(_Given(f"--judge {shlex.join([query, doc_id, grade])}", query, doc_id, grade, ""))
-    for query, doc_id, text, grade in options.passage:
-        where = f"--passage {shlex.join([query, doc_id, text, grade])}"
-        given.append(_Given(where, query, doc_id, grade, text, is_passage=True))
+    for words in options.judge or options.passage:
+        query, doc_id, *text, grade = words
+        where = f"{'--passage' if text else '--judge'} {shlex.join(words)}"
+        given.append(_Given(where, query, doc_id, grade, "".join(text), is_passage=bool(text)))
     judgments, problems = [], []
     for one in given:
         try:

@@ -87,7 +87,7 @@ def run(options: argparse.Namespace) -> int:
         if options.interactive and items:
             Session(items, golden, append, options.file, titles, texts).run()
         elif options.out is not None:
-            _write_csv(items, titles, texts, options)
+            _write_csv(items, titles, texts, options.file, options.out)
         else:
             _print_table(items, titles, heading, options.file)
     return shared.OK
@@ -142,10 +142,8 @@ def _items(
     found, unpaired = pool(golden, list(runs.values()), options.by)
     for name, ids in zip(runs, unpaired, strict=True):
         if ids:
-            queries = plural(len(ids), "query was", "queries were")
-            shared.print_note(
-                f"{name}: {queries} not asked, or in other words, and left out: {listed([*ids])}"
-            )
+            were = plural(len(ids), "query was", "queries were")
+            shared.print_note(f"{name}: {were} not asked, or in other words, and left out: {listed([*ids])}")
     unjudged = [one for one in found if not wanted or one.query.id in wanted]
     items = unjudged[: options.limit or None]
     heading = f"{options.file}: {plural(len(unjudged), 'unjudged document')} that {options.by} looks at"
@@ -176,9 +174,8 @@ def _read_documents(
     except (OSError, EOFError, zlib.error, ValueError, TypeError, AttributeError, RecursionError) as error:
         reason = getattr(error, "strerror", None) or error
         advice = "Give JSON Lines of docid, title and text, in UTF-8."
-        raise shared.CommandError(
-            f"{printable(options.corpus)}:{number}: cannot be read: {reason}. {advice}"
-        ) from None
+        where = f"{printable(options.corpus)}:{number}"
+        raise shared.CommandError(f"{where}: cannot be read: {reason}. {advice}") from None
     return {one: titles.get(one) or titles.get(document_of(one), "") for one in wanted}, texts
 
 
@@ -190,33 +187,18 @@ def _print_table(items: Sequence[Unjudged], titles: Mapping[str, str], heading: 
         ("rank", ">", lambda one: str(one.rank)),
         ("document", "<", lambda one: one.doc_id),
         ("title" if titled else "", "<", lambda one: titles[one.doc_id]),
-        (
-            "query",
-            "<",
-            lambda one: (
-                f"{one.query.id}: {one.query.text}"
-                if one.query.text not in (None, one.query.id)
-                else one.query.id
-            ),
-        ),
+        ("query", "<", lambda one: ": ".join(dict.fromkeys(filter(None, (one.query.id, one.query.text))))),
     ]
     how = f"`pytest-irmetrics label {shlex.quote(file)} -i` one by one, --judge QUERY DOC GRADE, or --out LIST.csv and then --from LIST.csv in a spreadsheet."
-    shared.print_blocks(
-        [
-            Text(heading),
-            *([Table.of(items, columns, whole=()), Text(f"To judge them: {how}")] if items else []),
-        ]
-    )
+    shared.print_blocks([Text(heading)])
+    if items:
+        shared.print_blocks([Table.of(items, columns, whole=()), Text(f"To judge them: {how}")])
 
 
 def _write_csv(
-    items: Sequence[Unjudged],
-    titles: Mapping[str, str],
-    texts: Mapping[str, str],
-    options: argparse.Namespace,
+    items: Sequence[Unjudged], titles: Mapping[str, str], texts: Mapping[str, str], file: str, out: str
 ) -> None:
     """Write what there is to judge as CSV, with an empty column `rating`, for a spreadsheet. Raises CommandError."""
-    out = options.out
     if out != shared.STANDARD and Path(out).exists():
         raise shared.CommandError(
             f"{out}: is there already, perhaps with ratings in it. Append those (--from), then delete it, or give another name."
@@ -225,17 +207,11 @@ def _write_csv(
     writer = csv.writer(text)
     writer.writerow(["id", "query", "docid", "rating", "rank", "influence", "title", "text"])
     for one in items:
-        cells = [
-            one.query.id,
-            one.query.text or "",
-            one.doc_id,
-            titles[one.doc_id],
-            texts.get(one.doc_id, ""),
-        ]
-        query_id, query, doc_id, title, its_text = map(guard_formula, cells)
-        writer.writerow([query_id, query, doc_id, "", one.rank, f"{one.influence:.6f}", title, its_text])
+        asked = one.query.id, one.query.text or "", one.doc_id
+        about = titles[one.doc_id], texts.get(one.doc_id, "")
+        numbers = "", one.rank, f"{one.influence:.6f}"
+        writer.writerow([*map(guard_formula, asked), *numbers, *map(guard_formula, about)])
     shared.write_file(out, text.getvalue().encode("utf-8-sig"))  # by its first bytes Excel recognises UTF-8
-    back = f"pytest-irmetrics label {shlex.quote(options.file)} --from {shlex.quote(out)}"
-    shared.print_about(
-        out, f"{out}: {plural(len(items), 'document')} to judge. Fill in the column rating, and then: {back}"
-    )
+    back = shlex.join(["pytest-irmetrics", "label", file, "--from", out])
+    told = f"{plural(len(items), 'document')} to judge. Fill in the column rating, and then: {back}"
+    shared.print_about(out, f"{out}: {told}")

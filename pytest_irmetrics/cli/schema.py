@@ -56,11 +56,10 @@ def _thresholds(name: str, words: Sequence[str]) -> dict[str, Any]:
     properties: dict[str, Any] = {}
     for family in FAMILIES.values():
         if "max" in words or family.kind != "latency":
-            names = (
-                [family.name, f"{family.name}@10"] if family.kind in ("ranking", "overlap") else [family.name]
-            )
             about = {"description": family.definition.partition("\n")[0], **own}
-            properties |= dict.fromkeys(names, about)
+            properties[family.name] = about
+            if family.kind in ("ranking", "overlap"):
+                properties[f"{family.name}@10"] = about
     of_set = {
         "type": "object",
         "properties": properties,

@@ -113,6 +113,13 @@ def print_note(line: str) -> None:
     print_escaped(f"note: {line}", sys.stderr)
 
 
+def print_error(error: Exception) -> None:
+    """Print what is wrong on standard error, after all that was printed before it."""
+    sys.stdout.flush()
+    for line in str(error).splitlines():
+        print_escaped(line, sys.stderr)
+
+
 def print_line(line: str) -> None:
     """Print one line that is free of control characters already, such as those of `stdout_screen`."""
     print(line)  # noqa: T201 - a command prints
@@ -197,11 +204,8 @@ def find_query(golden: GoldenSet, wanted: str, where: str) -> Query:
     if query is not None:
         return query
     close = [one.id for one in by_text] or get_close_matches(wanted, list(golden.queries))
-    advice = (
-        f"Did you mean {' or '.join(map(quote, close[:3]))}?"
-        if close
-        else f"There are {listed(list(golden.queries), 5)}."
-    )
+    meant = f"Did you mean {' or '.join(map(quote, close[:3]))}?"
+    advice = meant if close else f"There are {listed(list(golden.queries), 5)}."
     raise CommandError(f"{where}: There is no query {quote(wanted)}. {advice}")
 
 
@@ -223,9 +227,8 @@ def load_runs(paths: Sequence[str], tests: Sequence[str]) -> list[tuple[str, Run
     for number, path in enumerate(paths):
         test = tests[number % len(tests)] if tests else None
         with readable_file(path) as file:
-            is_json = path == STANDARD and file.read_bytes()[:100].lstrip(b"\xef\xbb\xbf \t\r\n").startswith(
-                b"{"
-            )
+            beginning = file.read_bytes()[:100] if path == STANDARD else b""
+            is_json = beginning.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
             run = Run.load(file.rename(f"{file}.json") if is_json else file, test=test, shown=path)
         runs.append((path if len(tests) < 2 else f"{path} ({test})", run))
     return runs
