@@ -105,7 +105,7 @@ MERGED = ["x-0: &a0 {k: 1}"]
 MERGED += [f"x-{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}" for n in range(1, 12)]
 DEEP_ALIASES = ["x-0: &a0 [1]", *(f"x-{n}: &a{n} [[[[[[[[*a{n - 1}]]]]]]]]" for n in range(1, 6))]
 HOSTILE = {
-    "flow lists": ("queries: " + "[" * 100_000, "deep"),
+    "flow lists": ("queries: " + "[" * 100_000, "Lists and mappings are more than 30 deep here. Write them less deep."),
     "flow lists, a line each": ("queries: " + "[\n" * 100_000, "deep"),
     "flow mappings": ("queries: " + "{a: " * 100_000, "deep"),
     "flow mappings, a line each": ("queries: " + "{a:\n" * 100_000, "deep"),
@@ -116,7 +116,7 @@ HOSTILE = {
     "block mappings": ("".join(" " * depth + "x-a:\n" for depth in range(1000)), "deep"),
     "mappings in params": ("queries:\n- params:\n" + "".join(" " * (n + 4) + "a:\n" for n in range(1000)), "deep"),
     "depth through aliases": ("\n".join(DEEP_ALIASES), "5: deep"),
-    "aliases that multiply": ("\n".join(LOL), "6: too much text"),
+    "aliases that multiply": ("\n".join(LOL), "6: The aliases up to here stand for too much text. Write it out."),
     "merge keys that multiply": ("\n".join(MERGED), "too much text"),
     "aliases of a long text": (f"x-a: &a {'long ' * 20_000}\nx-b: [{'*a, ' * 20}]\n", "2: too much text"),
     "tag directives": ("%TAG !a! b\n" * 100_000, "1:1: `%TAG`"),
@@ -163,7 +163,7 @@ def test_problems_are_capped(capsys):
     ):
         found = refused(capsys, name, text)
         assert len(found) == 1001
-        assert "the rest is not read" in found[-1]
+        assert found[-1].endswith(": These are 1000 problems, and the rest is not read. Solve these first.")
 
 
 # Characters ----------------------------------------------------------------------------------------------------
@@ -175,8 +175,8 @@ def test_problems_are_capped(capsys):
 def test_an_invisible_sign_in_yaml_is_named_and_its_escape_is_text(capsys, sign):
     lines = refused(capsys, "a.yaml", f"queries:\n- {{query: é{sign}a, relevant: b}}\n")
     code = f"{ord(sign):04x}"
-    assert lines[0].startswith(f"a.yaml:2:12: Here is the invisible sign U+{code.upper()}")
-    assert f'"\\u{code}" within double quotes' in lines[0]
+    advice = f'Remove it, or write "\\u{code}" within double quotes.'
+    assert lines[0] == f"a.yaml:2:12: Here is the invisible sign U+{code.upper()}. {advice}"
     write("a.yaml", f'queries:\n- {{query: "a\\u{code}", relevant: b}}\n')
     assert f"a{sign}" in GoldenSet.load("a.yaml").queries
 
@@ -184,15 +184,15 @@ def test_an_invisible_sign_in_yaml_is_named_and_its_escape_is_text(capsys, sign)
 @pytest.mark.parametrize(
     ("name", "data", "place", "words"),
     [
-        ("a.yaml", "queries:\n- {query: café}".encode("latin-1"), "2:14", "0xE9 is not UTF-8. In Latin-1 it would be 'é'"),
-        ("a.yaml", b"queries:\n- {query: caf\x81}", "2:14", "0x81 is not UTF-8. Save"),
+        ("a.yaml", "queries:\n- {query: café}".encode("latin-1"), "2:14", "The byte 0xE9 is not UTF-8. In Latin-1 it would be 'é'. Save the file as UTF-8."),
+        ("a.yaml", b"queries:\n- {query: caf\x81}", "2:14", "The byte 0x81 is not UTF-8. Save"),
         ("a.yaml", b"queries: \xed\xa0\x80", "1:10", "is not UTF-8"),
         ("a.qrels", b"q 0 caf\xe9 1\n", "1", "0xE9 is not UTF-8"),
         ("a.jsonl", b'\r\n{"query": "caf\xe9"}', "2", "0xE9 is not UTF-8"),
-        *(("a.yaml", QUERY.encode(form), "1:1", "UTF-16 or UTF-32") for form in ("utf-16", "utf-16-le", "utf-16-be", "utf-32")),
+        *(("a.yaml", QUERY.encode(form), "1:1", "The file is in UTF-16 or UTF-32. Save it as UTF-8.") for form in ("utf-16", "utf-16-le", "utf-16-be", "utf-32")),
         ("a.csv", "query,docid,rating\n".encode("utf-16"), "1:1", "UTF-16 or UTF-32"),
         ("a.csv", b"query,docid,rating\na," + b"d" * 200_000 + b",1\n", "2", "field larger than field limit"),
-        ("a.qrels.gz", gzip.compress(b"q1 0 d1 1\n" * 100, mtime=0)[:-9], "1:1", "gzip data is cut short or damaged"),
+        ("a.qrels.gz", gzip.compress(b"q1 0 d1 1\n" * 100, mtime=0)[:-9], "1:1", "Its gzip data is cut short or damaged. Pack it again."),
         ("a.yaml.gz", b"\x1f\x8b" + b"x" * 9, "1:1", "gzip data is cut short or damaged"),
         ("a.jsonl", b"[" * 100_000, "1", "deep"),
         ("a.jsonl", b'{"query": "a", "relevant": {"b": ' + b"9" * 5000 + b"}}", "1", ""),
@@ -219,21 +219,19 @@ def test_what_only_looks_like_a_conflict_marker_is_text():
 @pytest.mark.parametrize(
     ("name", "words"),
     [
-        ("no.yaml", "There is no such file"),
+        ("no.yaml", "There is no such file. Check the path."),
         ("file/no.yaml", "There is no such file"),
         ("folder", "This is a folder. Name the golden sets in it"),
-        ("folder.yaml", "This is a folder"),
-        ("loop.yaml", "Check the path"),
+        ("folder.yaml", "This is a folder. Name the golden sets in it, files with .yaml, .yml, "),
+        ("loop.yaml", "The file cannot be read: Too many levels of symbolic links. Check the path"),
         (f"{'a' * 5000}.yaml", "Check the path"),
-        ("pipe.yaml", "no regular file"),
-        ("huge.yaml", "larger than 100 MB"),
-        ("huge.jsonl", "larger than 1 GB"),
+        ("pipe.yaml", "This is no regular file, but a pipe or a device. Write it to a file."),
+        ("huge.yaml", "The file is larger than 100 MB. Split it."),
+        ("huge.jsonl", "The file is larger than 1 GB. Split it."),
         ("huge.csv", "larger than 1 GB"),
-        ("file", "this has no suffix"),
-        (
-            "golden.xlsx",
-            "and this has '.xlsx'",
-        ),
+        ("file", ", and this has no suffix. Rename or convert it."),
+        ("golden.pdf", "A golden set is a file with .yaml, .yml, "),
+        ("golden.xlsx", "and this has '.xlsx'. Rename"),
     ],
     ids=lambda value: value[:20],
 )
@@ -265,7 +263,7 @@ def test_paths_that_no_file_can_have(name):
 def test_what_unpacks_to_too_much_is_refused(capsys):
     packed = gzip.compress(b"\n" * 100_000_001, compresslevel=1)
     (line,) = refused(capsys, "a.yaml.gz", packed)
-    assert "larger than 100 MB, once it is unpacked" in line
+    assert line.endswith("The file is larger than 100 MB, once it is unpacked. Split it.")
 
 
 @pytest.mark.skipif(not hasattr(os, "geteuid") or os.geteuid() == 0, reason="root may read everything")

@@ -119,21 +119,42 @@ def test_passages_are_kept_and_added(capsys):
 @pytest.mark.parametrize(
     ("text", "arguments", "words"),
     [
-        ("- query: a\n  no_answer: true\n", ["--judge", "a", "c", "2"], "has no `relevant`"),
+        (
+            "- query: a\n  no_answer: true\n",
+            ["--judge", "a", "c", "2"],
+            "'a' has no `relevant`. Write one, and label again.",
+        ),
         (
             "- {query: a, relevant: &r [x]}\n- {query: b, relevant: *r}\n",
             ["--judge", "a", "c", "2"],
-            "anchor",
+            "golden.yaml:4:3: `relevant` is shared by an anchor. Write it out here, and label again.",
         ),
         (
             "- {query: a, relevant: &r [x]}\n- {query: b, relevant: *r}\n",
             ["--judge", "b", "c", "2"],
             "anchor",
         ),
-        (PASSAGES, ["--judge", "a", "c", "2"], "golden.yaml:"),
+        (
+            PASSAGES,
+            ["--judge", "a", "c", "2"],
+            "golden.yaml:4:3: `relevant` has another form, passages or comments. Write it as grades by hand, and add: c: 2.",
+        ),
         (PASSAGES, ["--judge", "a", "handbook", "1"], "and here by passage. Keep one"),
-        ("- {query: a, relevant: {x: 2}}\n", CODE, "golden.yaml:4:"),
-        ("- {query: a, relevant: x}\n", ["--judge", "a", "x", "2"], "grades 'x' 1 already"),
+        (
+            "- {query: a, relevant: {x: 2}}\n",
+            CODE,
+            "Write it as a list, and add: {doc: code, text: 'no: refund', grade: 2}.",
+        ),
+        (
+            "- {query: a, relevant: x}\n",
+            ["--judge", "a", "x", "2"],
+            "grades 'x' 1 already (golden.yaml:4), and here it is 2. Change it there, or leave it out here.",
+        ),
+        (
+            "- {query: a, relevant: x}\n",
+            ["--judge", "a", "y", "2", "--judge", "a", "y", "1"],
+            "'a' grades 'y' 2 already (--judge a y 2), and here it is 1.",
+        ),
         ("- {query: a, relevant: x, forbidden: y}\n", ["--judge", "a", "y", "1"], "'y' is forbidden"),
         ("- {query: a, relevant: x}\n", ["--judge", "a", "y" * 1200, "2"], "Nothing was written"),
     ],

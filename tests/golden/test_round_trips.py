@@ -195,6 +195,46 @@ def test_letters_stay_readable_and_what_cannot_be_printed_is_escaped(form, capsy
     assert "\x85" not in text
 
 
+CELL = r"A cell holds up to 131,072 characters, no NUL, and reads \r\n as \n. Change: "
+ID = "Qrels hold no id with white space. Give each of these an `id` without: "
+LINE = "A list holds texts of one line, without white space at the ends. Change: "
+UNJUDGED = {"id": "q", "relevant": []}
+
+
+@pytest.mark.parametrize(
+    ("form", "query", "said"),
+    [
+        ("csv", {"params": {" a": 1}}, "A header holds no white space at the end of a name. Rename: ' a'."),
+        ("csv", {"tags": ["b", "a,b"]}, "A table holds tags with commas between them. Rename: 'a,b'."),
+        ("csv", {"tags": [" a", "b ", "c d"]}, "commas between them. Rename: ' a', 'b '."),
+        ("csv", {"query": "a\r\nb"}, rf"{CELL}'a\r\nb'."),
+        ("tsv", {"relevant": ["d", "a\0"]}, rf"{CELL}'a\x00'."),
+        ("csv", {"query": "x" * 131_073}, f"{CELL}'{'x' * 59}…'."),
+        ("beir/", {"id": "q\0"}, rf"{CELL}'q\x00'."),
+        ("beir/", {"query": None}, "A BEIR folder has the queries' texts, and this golden set has none. Add them first."),
+        ("qrels", {"id": "a b"}, f"{ID}'a b'."),
+        ("qrels", {"relevant": ["d", "d\t1", "\ufeffd", "d\0"]}, rf"{ID}'d\t1', '\ufeffd', 'd\x00'."),
+        ("qrels", {"query": "a\nb"}, r"Topics hold one line a query. Take the line break out of: 'a\nb'."),
+        ("qrels", {"query": "a\rb"}, r"out of: 'a\rb'."),
+        ("qrels", {"query": "a\0b"}, r"out of: 'a\x00b'."),
+        ("txt", UNJUDGED | {"query": " a"}, f"{LINE}'q'."),
+        ("txt", UNJUDGED | {"query": "a\n"}, f"{LINE}'q'."),
+        ("txt", UNJUDGED | {"query": "a\nb"}, f"{LINE}'q'."),
+        ("txt", UNJUDGED | {"query": None}, f"{LINE}'q'."),
+        ("csv", {"query": "x" * 131_072, "params": {"a b": 1}, "tags": ["a b"]}, None),
+        ("qrels", {"query": "a b", "relevant": ["d\u00a01", "a\ufeff"]}, None),
+    ],
+    ids=lambda value: repr(value)[:40],
+)  # fmt: skip
+def test_what_a_format_cannot_hold_is_refused(capsys, form, query, said):
+    query = {"id": "q", "query": "a", "relevant": ["d"]} | query
+    write("in.jsonl", json.dumps({key: value for key, value in query.items() if value is not None}))
+    target = form if form == "beir/" else f"out.{form}"
+    _, err = cli(capsys, "convert", "in.jsonl", target, status=1 if said else 0)
+    assert not said or (len(err) == 1 and err[0].startswith("in.jsonl: ") and err[0].endswith(said)), err
+    assert Path(target).exists() == (not said)
+
+
 def test_a_cell_that_a_spreadsheet_would_take_for_a_formula_begins_with_a_space(capsys):
     write("in.jsonl", '{"query": "=1+1", "relevant": ["@d", "-5", "+x", "-x"]}')
     cli(capsys, "convert", "in.jsonl", "out.csv")

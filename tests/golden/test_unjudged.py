@@ -153,10 +153,11 @@ def test_a_list_of_queries_is_read_and_written(tmp_path, monkeypatch):
     refused = run("convert", "q.txt", "q.csv")
     assert (refused.status, "Nothing of it can be held as CSV" in refused.err) == (1, True)
     Path("faq.yaml").write_text(MIXED)
-    assert "A list of queries holds no judgments" in run("convert", "faq.yaml", "faq.txt").err
+    said = "faq.yaml: A list of queries holds no judgments. Choose YAML or JSONL, for the judgments of: 'a'."
+    assert run("convert", "faq.yaml", "faq.txt").err.splitlines()[-1] == said
     for text, said in (
-        ("", "q.txt:1:1: There is no query."),
-        ("a\na\n", "q.txt:2:1: 'a' is on line 1 already"),
+        ("", "q.txt:1:1: There is no query. Write one a line.$"),
+        ("\na\na\n", "q.txt:3:1: 'a' is on line 2 already. Remove one of the two.$"),
     ):
         Path("q.txt").write_text(text)
         with pytest.raises(GoldenSetError, match=said):
