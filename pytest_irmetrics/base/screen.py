@@ -23,7 +23,7 @@ def _cells(char: str) -> int:
     return 2 if east_asian_width(char) in ("W", "F") else 1
 
 
-def shorten(text: str, width: int, dots: str = "…", *, middle: bool = False) -> str:
+def shorten(text: str, width: int, dots: str, *, middle: bool = False) -> str:
     """Cut `text` to at most `width` cells, with `dots` for what is left out.
 
     `middle` cuts there instead of at the end, for ids, which often differ at their ends alone.
@@ -47,10 +47,9 @@ def _count_fitting(cells: Sequence[int], room: int) -> int:
 def table(
     rows: Sequence[Sequence[str]],
     align: str,
-    max_width: int = 80,
-    dots: str = "…",
-    *,
-    whole: Collection[int] = (),
+    max_width: int,
+    dots: str,
+    whole: Collection[int],
 ) -> list[list[str]]:
     """Lay out rows as lines of at most `max_width` terminal cells in which the columns line up; return the lines of each row.
 
@@ -112,12 +111,11 @@ class Screen(NamedTuple):
         """Return text as one line that is safe to print and that the stream can encode."""
         return to_stream(escape_terminal(text), self.encoding)
 
-    def wrapped(self, text: str, indent: str = "", hanging: str | None = None) -> list[str]:
+    def wrapped(self, text: str, indent: str, hanging: str) -> list[str]:
         """Wrap text between words; `hanging` indents all lines but the first. A word that is too long stands alone.
 
         What is in backticks is one word: a command can be copied.
         """
-        hanging = indent if hanging is None else hanging
         lines, current = [], indent
         for word in _words(self.line(text)):
             joined = current + word if not current.strip() else f"{current} {word}"
@@ -128,9 +126,9 @@ class Screen(NamedTuple):
                 current = joined
         return [*lines, current]
 
-    def cut(self, text: str, width: int | None = None) -> str:
-        """Return text as one line of at most `width` cells, by default the screen's width."""
-        return shorten(self.line(text), self.width if width is None else width, self.dots)
+    def cut(self, text: str) -> str:
+        """Return text as one line that is no wider than the screen."""
+        return shorten(self.line(text), self.width, self.dots)
 
 
 def _words(text: str) -> list[str]:

@@ -89,10 +89,10 @@ class Source:
             self.problems.sort(key=self._order)
             raise GoldenSetError([*self.problems, Problem(*place, message)])
 
-    def attempt(self, read: Callable[..., T], *args: Any, **options: Any) -> T | None:
+    def attempt(self, read: Callable[..., T], *args: Any) -> T | None:
         """Return what a function returns, or None after adding the mistake that it raises."""
         try:
-            return read(*args, **options)
+            return read(*args)
         except Wrong as wrong:
             self.add(wrong)
             return None
@@ -102,8 +102,8 @@ class Source:
         if self.problems:
             raise GoldenSetError(sorted(self.problems, key=self._order))
 
-    def _order(self, problem: Problem) -> tuple[bool, str, int, int]:
-        return problem.file != self.shown, problem.file, problem.line or 0, problem.column or 0
+    def _order(self, problem: Problem) -> tuple[Any, ...]:
+        return problem.file != self.shown, *problem[:3]
 
     def content(self, limit: int = MAX_RUN_BYTES) -> bytes:
         """Read the file, which may be packed with gzip. Raises Wrong.

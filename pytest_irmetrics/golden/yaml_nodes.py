@@ -170,42 +170,39 @@ def _measure(node: Node) -> tuple[int, int]:
     return 1 + sum(size for size, _ in sizes), 1 + max((depth for _, depth in sizes), default=0)
 
 
-# libyaml and PyYAML tell errors apart by their text alone. Each row: a part of their message, about the problem or its
-# context; whether to show the place of the context; and our message, in which {line} is the line of the context and {sign}
-# the character at the place. The first row that matches counts.
+# libyaml and PyYAML tell errors apart by their text alone. Each row: a part of what they say of the problem or of its context,
+# whose place is shown; and our message, in which {line} is the line of the context and {sign} the character where the problem
+# is. The first row that matches counts, and the last one matches all.
 _MESSAGES = (
-    ("tab character", False, "A tab cannot indent. Use spaces."),
-    ("cannot start any token", False, "No text can begin with {sign} unless it is in quotes, and a tab cannot indent. Put it in quotes, or use spaces."),
-    ("mapping values are not allowed", False, "A `: ` makes no sense here. Put a text that contains it in quotes, or check the indentation."),
-    ("could not find expected ':'", True, "This is neither `key: value` nor part of the text above. Check the indentation."),
-    ("unknown escape character", False, "A backslash in double quotes begins an escape, and this is none. Use single quotes, or double the backslash."),
-    ("found invalid Unicode", False, NO_CHARACTER),
-    ("decimal number", False, "This escape is cut short. Write all its digits, or use single quotes."),
-    ("scanning a quoted scalar", True, "The quote that opens here is never closed. Close it, or put the whole text in quotes."),
-    ("expected ',' or ']'", False, "The list that opens on line {line} wants a `,` or its `]` before this. Put a text with brackets or commas in quotes."),
-    ("expected ',' or '}'", False, "The mapping that opens on line {line} wants a `,` or its `}}` before this. Put a text with brackets or commas in quotes."),
-    ("are not allowed", False, "A list or a key cannot begin here. Begin it on a line of its own."),
-    ("node content", False, "A value is missing here. Write one, or remove the sign that announces it."),
-    ("<document start>", False, "The document has ended before this. Check the indentation, and keep one document in a file."),
-    ("scanning an a", True, "A text that begins with `*` or `&` must be in quotes."),
-    ("a tag", True, "A text that begins with `!` must be in quotes."),
-    ("tag handle", False, "A text that begins with `!` must be in quotes."),
-    ("scanning a block scalar", True, "A text that begins with `|` or `>` must be in quotes; after a `|` or `>` that begins a block of text, the line ends."),
-    ("incompatible YAML document", False, "This asks for another version of YAML. Remove the line."),
-    ("directive", False, "A line that begins with `%` is a YAML directive. Remove it, or put the text in quotes."),
-    ("expected", False, "This does not continue what begins on line {line}. Check its indentation; put a text that contains quotes, `[` or `]` in quotes."),
+    ("tab character", "A tab cannot indent. Use spaces."),
+    ("cannot start any token", "No text can begin with {sign} unless it is in quotes, and a tab cannot indent. Put it in quotes, or use spaces."),
+    ("mapping values are not allowed", "A `: ` makes no sense here. Put a text that contains it in quotes, or check the indentation."),
+    ("a simple key", "This is neither `key: value` nor part of the text above. Check the indentation."),
+    ("unknown escape character", "A backslash in double quotes begins an escape, and this is none. Use single quotes, or double the backslash."),
+    ("found invalid Unicode", NO_CHARACTER),
+    ("decimal number", "This escape is cut short. Write all its digits, or use single quotes."),
+    ("scanning a quoted scalar", "The quote that opens here is never closed. Close it, or put the whole text in quotes."),
+    ("expected ',' or ']'", "The list that opens on line {line} wants a `,` or its `]` before this. Put a text with brackets or commas in quotes."),
+    ("expected ',' or '}'", "The mapping that opens on line {line} wants a `,` or its `}}` before this. Put a text with brackets or commas in quotes."),
+    ("are not allowed", "A list or a key cannot begin here. Begin it on a line of its own."),
+    ("node content", "A value is missing here. Write one, or remove the sign that announces it."),
+    ("<document start>", "The document has ended before this. Check the indentation, and keep one document in a file."),
+    ("scanning an a", "A text that begins with `*` or `&` must be in quotes."),
+    ("a tag", "A text that begins with `!` must be in quotes."),
+    ("tag handle", "A text that begins with `!` must be in quotes."),
+    ("scanning a block scalar", "A text that begins with `|` or `>` must be in quotes; after a `|` or `>` that begins a block of text, the line ends."),
+    ("incompatible YAML document", "This asks for another version of YAML. Remove the line."),
+    ("directive", "A line that begins with `%` is a YAML directive. Remove it, or put the text in quotes."),
+    ("", "This does not continue what begins on line {line}. Check its indentation; put a text that contains quotes, `[` or `]` in quotes."),
 )  # fmt: skip
 
 
 def _explain(error: yaml.MarkedYAMLError, text: str) -> Wrong:
     """Return a syntax error in plain words."""
-    mark: Any = error.problem_mark or error.context_mark
+    mark: Any = error.problem_mark
     context: Any = error.context_mark or mark
-    said = f"{error.context or ''}; {error.problem or ''}"
-    for part, at_context, message in _MESSAGES:
-        if part in said:
-            sign = quote(text[mark.index : mark.index + 1])
-            shown = message.format(line=context.line + 1, sign=sign)
-            return Wrong(place(context if at_context else mark), shown)
-    message = f"This is not YAML ({cut(said.strip('; '), 60)}). Check the indentation and the quotes."
-    return Wrong(place(mark), message)
+    said = ((error.problem or "", mark), (error.context or "", context))
+    at, message = next((at, message) for part, message in _MESSAGES for words, at in said if part in words)
+    return Wrong(
+        place(at), message.format(line=context.line + 1, sign=quote(text[mark.index : mark.index + 1]))
+    )

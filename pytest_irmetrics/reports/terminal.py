@@ -69,7 +69,7 @@ def _block(block: Block, screen: Screen, *, ranked: bool) -> Iterator[Line]:
 def _table(block: Table, screen: Screen) -> Iterator[Line]:
     """Yield the lines of a table, of which the last one of each row has the row's style."""
     cells = [[screen.line(cell) for cell in row] for row in (block.head, *block.rows)]
-    rows = table(cells, block.align, screen.width, screen.dots, whole=block.whole)
+    rows = table(cells, block.align, screen.width, screen.dots, block.whole)
     for place, parts in enumerate(rows, -1):
         style = "bold" if place < 0 else "red" if place in block.bad else ""
         # Of a row broken in several lines the last one, with the verdict, has the style.
@@ -83,7 +83,7 @@ def _query(block: Query, screen: Screen, *, ranked: bool) -> Iterator[Line]:
     asks = f": {block.asks}" if block.asks else ""
     yield Line(screen.cut(f"{block.where}: {block.query_id}{status}{asks}"), "bold")
     if block.facts:
-        yield from map(Line, screen.wrapped("; ".join(block.facts), "  "))
+        yield from map(Line, screen.wrapped("; ".join(block.facts), "  ", "  "))
     for fault in block.faults:
         yield from map(Line, screen.wrapped(fault, "  ", "    "))
     if not ranked or not (block.ranks or block.missing):
