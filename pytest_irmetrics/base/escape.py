@@ -89,14 +89,12 @@ def escape_markdown(text: str) -> str:
 def code_markdown(text: str) -> str:
     """Return `text` as a code span of GitHub's Markdown, for a table's cell: exact, to be copied, never a link."""
     shown = _escape_invisible(text)
-    if not shown:
-        return ""
     if r"\|" in shown:  # renderers differ on whether this ends a cell
         return f"<code>{escape_markdown(text)}</code>"
     longest = max((len(ticks) for ticks in re.findall("`+", shown)), default=0)
     fence = "`" * (longest + 1)
     # One blank on each side is stripped again, and needed where the text itself begins or ends with a tick or a blank.
-    blank = " " if shown[0] in "` " or shown[-1] in "` " else ""
+    blank = " " if shown[:1] in "` " or shown[-1:] in "` " else ""
     # A cell ends at a pipe even within code, where no other backslash is taken off.
     return f"{fence}{blank}{shown}{blank}{fence}".replace("|", r"\|")
 
@@ -105,16 +103,14 @@ def _escape_invisible(text: str) -> str:
     """Write out what cannot be seen."""
     if text.isprintable() and text.isascii():
         return text
-    return "".join([_escape_sequence(char) if is_invisible(char) else char for char in text])
+    return "".join(
+        [char.encode("unicode_escape").decode("ascii") if is_invisible(char) else char for char in text]
+    )
 
 
 def is_invisible(char: str) -> bool:
     """Say whether a character cannot be seen: control and format characters, blank letters."""
     return category(char) in _HIDDEN or char in _BLANKS
-
-
-def _escape_sequence(char: str) -> str:
-    return char.encode("unicode_escape").decode("ascii")
 
 
 def to_stream(text: str, encoding: str | None) -> str:

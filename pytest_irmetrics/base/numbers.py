@@ -44,7 +44,7 @@ def finite(value: object) -> int | float | None:
     try:
         number = int(value) if isinstance(value, Integral) else float(value)
         return number if math.isfinite(number) else None
-    except (OverflowError, ValueError):
+    except OverflowError:
         return None
 
 
@@ -61,13 +61,7 @@ def score_text(value: float | None, *against: float | None, digits: int = 4) -> 
     """
     if value is None:
         return "-"
-    if not math.isfinite(value):
-        return str(value).replace("-", MINUS)
-    others = [
-        other
-        for other in against
-        if other is not None and math.isfinite(other) and abs(other - value) > TOLERANCE
-    ]
+    others = [other for other in against if other is not None and abs(other - value) > TOLERANCE]
     large = max(map(abs, (value, *others))) >= 1e9
     for places in range(6 if large else digits, 18):
         shown = _rounded(value, places, large=large)
@@ -87,15 +81,11 @@ def change_text(before: float | None, now: float | None) -> str:
     return f"{score_text(before, now)} → {score_text(now, before)}"
 
 
-def signed_text(delta: float | None, *against: float | None, digits: int = 4) -> str:
+def signed_text(delta: float, *against: float | None, digits: int = 4) -> str:
     """Return a difference with its sign, such as `+0.0100`, and with as many digits as `score_text` would give it.
 
-    The minus sign is U+2212.
-
-    A difference within `TOLERANCE` has no sign; a small difference that prints as zeros keeps its own.
+    The minus sign is U+2212.  A difference within `TOLERANCE` has no sign; a small difference that prints as zeros keeps its own.
     """
-    if delta is None or math.isnan(delta):
-        return score_text(delta)
     sign = "" if abs(delta) <= TOLERANCE else MINUS if delta < 0 else "+"
     return sign + score_text(
         abs(delta), *(abs(other) for other in against if other is not None), digits=digits

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from bisect import bisect
 from collections.abc import Collection, Sequence
 from itertools import accumulate
@@ -24,15 +25,13 @@ def _cells(char: str) -> int:
 
 
 def shorten(text: str, width: int, dots: str, *, middle: bool = False) -> str:
-    """Cut `text` to at most `width` cells, with `dots` for what is left out.
+    """Cut `text` to at most `width` cells, which `dots` do not fill, with `dots` for what is left out.
 
     `middle` cuts there instead of at the end, for ids, which often differ at their ends alone.
     """
     if display_width(text) <= width:
         return text
     room = width - len(dots)
-    if room <= 0:
-        return dots[: max(width, 0)]
     tail_room = room // 2 if middle else 0
     cells = list(map(_cells, text))
     head, tail = _count_fitting(cells, room - tail_room), _count_fitting(cells[::-1], tail_room)
@@ -96,6 +95,10 @@ def _shrink_columns(widths: list[int], shrinkable: Sequence[int], excess: int) -
     return narrower
 
 
+# What stands between spaces that are not themselves between two backticks.
+_WORD = re.compile(r"(?:^| )((?:`[^`]*`|[^ ])*)")
+
+
 class Screen(NamedTuple):
     """A terminal to print to: its width in cells, and its stream's encoding."""
 
@@ -117,7 +120,7 @@ class Screen(NamedTuple):
         What is in backticks is one word: a command can be copied.
         """
         lines, current = [], indent
-        for word in _words(self.line(text)):
+        for word in _WORD.findall(self.line(text)):
             joined = current + word if not current.strip() else f"{current} {word}"
             if current.strip() and display_width(joined) > self.width:
                 lines.append(current)
@@ -129,19 +132,6 @@ class Screen(NamedTuple):
     def cut(self, text: str) -> str:
         """Return text as one line that is no wider than the screen."""
         return shorten(self.line(text), self.width, self.dots)
-
-
-def _words(text: str) -> list[str]:
-    """Split text at its spaces, but for those between two backticks."""
-    if text.count("`") % 2:
-        return text.split(" ")
-    words: list[str] = []
-    for word in text.split(" "):
-        if words and words[-1].count("`") % 2:
-            words[-1] += f" {word}"
-        else:
-            words.append(word)
-    return words
 
 
 class Line(NamedTuple):

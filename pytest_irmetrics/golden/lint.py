@@ -134,7 +134,7 @@ def _best_possible(metric: Metric, word: str, queries: Sequence[Query], golden: 
     None for a metric whose best score does not follow from the judgments, or that no query has.
     """
     counted = [query for query in queries if query.xfail is None and query.judgments]
-    if not counted or not metric.has_known_ideal:
+    if not metric.has_known_ideal:
         return None
     judgments = [query.judgments for query in counted]
     ideal = [sorted(grades, key=lambda doc_id: -grades[doc_id]) for grades in judgments]

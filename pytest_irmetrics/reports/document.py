@@ -151,7 +151,7 @@ _ROW_COLUMNS: dict[str, tuple[str, Callable[[ScoreRow], str]]] = {
     "n": (">", lambda row: str(row.n)),
     "now": (">", mean_text),
     "baseline": (">", lambda row: "" if row.baseline is None else score_text(row.baseline, row.now)),
-    "change": (">", lambda row: "" if row.baseline is None else signed_text(row.delta, row.allowed)),
+    "change": (">", lambda row: "" if row.delta is None else signed_text(row.delta, row.allowed)),
     "in full": (">", _full_text),
     "worse": (">", lambda row: "" if row.baseline is None else f"{row.worse or 0:,}"),
     "better": (

@@ -194,9 +194,9 @@ def gated_rows(item: ItemReport) -> list[ScoreRow]:
 
 def gated_score(row: ScoreRow) -> str:
     """Return a metric with its mean, and with the difference from the baseline if there is one."""
-    moved = row.delta is not None and abs(row.delta) > TOLERANCE
-    delta = f" ({signed_text(row.delta, row.allowed)})" if moved else ""
-    return f"{row.name} {mean_text(row)}{delta}"
+    if row.delta is None or abs(row.delta) <= TOLERANCE:
+        return f"{row.name} {mean_text(row)}"
+    return f"{row.name} {mean_text(row)} ({signed_text(row.delta, row.allowed)})"
 
 
 def mean_text(row: ScoreRow) -> str:
