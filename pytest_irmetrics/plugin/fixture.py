@@ -297,7 +297,7 @@ def _decided(
         comparison,
         against=against.name or None,
         notes=item.notes,
-        cut_passages=frozenset(item.cut_passages),
+        cut_passages=frozenset(item.seen.cut_passages),
         not_in_index=frozenset() if corpus is None else not_in_index(now.golden, corpus, item.notes),
     )
 
@@ -305,7 +305,7 @@ def _decided(
 def _with_fixture_to_write(item: GatedItem, details: Sequence[str]) -> tuple[str, ...]:
     """Return details with the fixture to write where what came back has a judged id in another place; else as they are."""
     known = {doc_id for query in item.golden.queries.values() for doc_id in query.documents}
-    path = find_id_path(item.returned, known)
+    path = find_id_path(item.seen.items, known)
     if path is None:
         return tuple(details)
     lead = f"What came back has judged ids in `{path}`. Write into conftest.py:"

@@ -23,6 +23,7 @@ from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.marks import MarkError, golden_parameter, marked_thresholds, name_in_file
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved
+from pytest_irmetrics.retrieval.calls import Seen
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.baseline import baseline_path
 from pytest_irmetrics.thresholds import EACH_TAG, Gates, Threshold, resolve
@@ -69,12 +70,8 @@ class GatedItem:
         """How the retriever is asked, as settings and mark say: keywords of `RetrievalOptions`."""
         self.depth: int = self.asked["depth"]
         """How many results a query is asked for."""
-        self.returned_titles: dict[str, str] = {}
-        """Id → the title of the document that came back."""
-        self.cut_passages: set[str] = set()
-        """The keys of judged passages of which a returned chunk holds a half."""
-        self.returned: list[Any] = []
-        """Some items that came back, as they were."""
+        self.seen = Seen()
+        """What is kept of the items that come back."""
         self.notes: list[Note] = []
         """What its report is to say besides the verdicts."""
         self.baseline_digest: str | None = None
@@ -190,8 +187,7 @@ class GatedItem:
 
         Raises MarkError for a value of the fixture `ir_doc_id` or `ir_executor` that cannot be used, and ProvenanceError.
         """
-        fixtures, titles = self.fixtures, self.returned_titles
-        provenance = None
+        fixtures, provenance = self.fixtures, None
         if fixtures.provenance is not None:
             from pytest_irmetrics.analysis.provenance import read_provenance  # noqa: PLC0415 - where the fixture is
 
@@ -202,9 +198,7 @@ class GatedItem:
                 doc_id=fixtures.doc_id,
                 executor=fixtures.executor,
                 stored=stored,
-                titles=titles,
-                cut_passages=self.cut_passages,
-                returned=self.returned,
+                seen=self.seen,
                 provenance=provenance,
             )
         except ValueError as error:  # `doc_id is …`: all else was read from checked settings

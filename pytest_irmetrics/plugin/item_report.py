@@ -28,7 +28,7 @@ _LONGEST_TITLE = 120
 _NO_ANSWER = Answer(((),))
 
 
-def item_report(item: GatedItem, result: ItemResult, baseline_shown: str = "") -> ItemReport:
+def item_report(item: GatedItem, result: ItemResult, baseline_shown: str) -> ItemReport:
     """Build the ItemReport that travels to the controller on the item's test report.
 
     `baseline_shown` is the path, as messages show it, of the run that it was compared with, if it was read from a file.
@@ -64,7 +64,7 @@ def _add_titles(report: ItemReport, item: GatedItem) -> None:
         document = passages.get(doc_id) or document_of(doc_id)
         problem = ""
         try:
-            titles = item.returned_titles if given is None else given
+            titles = item.seen.titles if given is None else given
             title: Any = titles.get(document) if isinstance(titles, Mapping) else titles(document)
             if title is not None and not isinstance(title, str):
                 problem = f"gave {describe(title)}"

@@ -31,13 +31,25 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor  # which most runs do not load
 
 _MOST_KEPT = 500
-"""How many returned items are kept, of which one may tell where the ids are."""
+"""How many returned items are kept as they were, or a few more."""
 
 CANCELLED = "the retriever was cancelled, and not by ir_timeout."
 
 
 class RetrievalError(IRMetricsError):
     """Retrieval that cannot start: what was given is no retriever, or cannot be asked in this way."""
+
+
+class Seen:
+    """What is kept of the items that come back, besides their ids."""
+
+    def __init__(self) -> None:
+        self.titles: dict[str, str] = {}
+        """Id → the title of the document."""
+        self.cut_passages: set[str] = set()
+        """The keys of judged passages of which a returned chunk holds a half."""
+        self.items: list[Any] = []
+        """The first items as they were, to see where an id is that none was read as."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,12 +73,8 @@ class RetrievalOptions:
     `concurrency` is more than 1."""
     stored: Run | None = None
     """A run over the same queries, such as a baseline, with which equal rankings are shared: they take memory once."""
-    titles: dict[str, str] | None = None
-    """Where the titles of returned documents are kept, by id; None: they are not read. Workers of a process have none."""
-    cut_passages: set[str] | None = None
-    """Where the keys of judged passages are kept of which a returned chunk holds a half; None: they are not looked for."""
-    returned: list[Any] | None = None
-    """Where some returned items are kept, to see where an id is that none was read as; None: nowhere."""
+    seen: Seen | None = None
+    """What is kept of the items that come back; None, as in a worker of the executor: nothing."""
     provenance: Provenance | None = None
     """What the run is to say that it was made with."""
     progress: Callable[[int], object] | None = None
@@ -100,9 +108,7 @@ class RetrievalOptions:
 
     def for_worker(self) -> RetrievalOptions:
         """Return what a worker of the executor needs of them: small, and possible to pickle."""
-        return replace(
-            self, executor=None, stored=None, titles=None, cut_passages=None, returned=None, progress=None
-        )
+        return replace(self, executor=None, stored=None, seen=None, progress=None)
 
 
 class Call(NamedTuple):
@@ -235,21 +241,18 @@ def _read_ids(
     items: list[Any], passages: JudgedPassages, options: RetrievalOptions, duplicates: str
 ) -> tuple[str, ...]:
     """Return the ranking of a query's items, by the passages that they contain or the documents that they are chunks of."""
-    if (
-        options.returned is not None
-        and items
-        and type(items[0]) is not str
-        and len(options.returned) < _MOST_KEPT
-    ):
-        options.returned.extend(items)
+    seen = options.seen or Seen()
+    if len(seen.items) < _MOST_KEPT:
+        seen.items += items
     if passages.passages or (options.doc_id is None and names_documents(items, passages.documents)):
         from pytest_irmetrics.retrieval.passages import read_passage_ranking  # noqa: PLC0415 - most golden sets judge none
 
-        kept = options.titles, options.cut_passages
-        return read_passage_ranking(items, duplicates, options.doc_id, passages, *kept)
+        return read_passage_ranking(
+            items, duplicates, options.doc_id, passages, seen.titles, seen.cut_passages
+        )
     ranking = read_ranking(items, duplicates, options.doc_id)
-    if options.titles is not None and items and type(items[0]) is not str:
-        keep_titles(items, ranking, options.titles)
+    if options.seen is not None and items and type(items[0]) is not str:
+        keep_titles(items, ranking, seen.titles)
     return ranking
 
 

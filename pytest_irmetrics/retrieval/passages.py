@@ -33,8 +33,8 @@ def read_passage_ranking(
     duplicates: str,
     doc_id: Callable[[Any], Any] | None,
     known: JudgedPassages,
-    titles: dict[str, str] | None = None,
-    cut: set[str] | None = None,
+    titles: dict[str, str],
+    cut: set[str],
 ) -> tuple[str, ...]:
     """Return a ranking of the documents of an answer's items, and of the passages that the items contain.
 
@@ -47,8 +47,7 @@ def read_passage_ranking(
     `duplicates` is "collapse"; and for one without a text that can be read, of a document judged by passage.
     """
     documents = read_ids(items, doc_id, lambda item: _read_document(known, item))
-    if titles is not None:
-        keep_titles(items, documents, titles)
+    keep_titles(items, documents, titles)
     collapse = duplicates == "collapse"
     judged: dict[str, list[Passage]] = {}
     for passage in sorted(known.passages, key=lambda passage: -passage.grade):
@@ -66,14 +65,9 @@ def read_passage_ranking(
                 f"{quote(own_id or document)} came back at rank {first} and again at rank {rank}. Return each chunk once, "
                 "or set ir_duplicates = collapse to keep the first of each."
             )
-        held = [passage.key for passage in judged.get(document, ()) if passage.normalized in (text or "")]
-        if cut is not None:
-            halves = (
-                one
-                for one in judged.get(document, ())
-                if one.key not in held and _holds_half(one, text or "")
-            )
-            cut.update(one.key for one in halves)
+        wanted = judged.get(document, ())
+        held = [passage.key for passage in wanted if passage.normalized in (text or "")]
+        cut.update(one.key for one in wanted if one.key not in held and _holds_half(one, text or ""))
         entries = held if document in judged else [document]
         added = [entry for entry in entries if entry not in ranking]
         if added or not (entries and collapse):

@@ -18,6 +18,7 @@ from pytest_irmetrics.retrieval.calls import (
     await_answer,
     call_retriever,
 )
+from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.retrieval.session import Retrieved, Session
 from pytest_irmetrics.run import Answer, Header, Run
 
@@ -38,7 +39,7 @@ def retrieve(queries: Iterable[Query], retriever: Any, options: RetrievalOptions
     """
     if isinstance(retriever, Run):
         return _replay(list(queries), retriever, options)
-    session = Session(queries, retriever, options)
+    session = Session(queries, Retriever.of(retriever), options)
     if not session.target.is_async:
         if options.is_sequential:
             session.ask_one_by_one()
@@ -60,7 +61,7 @@ async def aretrieve(queries: Iterable[Query], retriever: Any, options: Retrieval
 
     if isinstance(retriever, Run):
         return _replay(list(queries), retriever, options)
-    session = Session(queries, retriever, options, prefer_async=options.executor is None)
+    session = Session(queries, Retriever.of(retriever, prefer_async=options.executor is None), options)
     if is_loop_running():
         if not session.target.is_async and not options.is_sequential:
             await ask_beside_loop(session)
@@ -121,8 +122,6 @@ def _replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Re
     return Retrieved(
         Run.of(answers, Header(options.depth, provenance=options.provenance or run.provenance)),
         errors,
-        stopped="",
-        latencies={},
         depth_advice="That is all that the stored run holds.",
         missing=tuple(query_id for query_id in missing if query_id in answers),
     )

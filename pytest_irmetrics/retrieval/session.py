@@ -56,27 +56,16 @@ class Retrieved:
 class Session:
     """One retriever that is asked all queries: the calls to make, the replies so far, when to stop, and the result."""
 
-    def __init__(
-        self,
-        queries: Iterable[Query],
-        retriever: Any,
-        options: RetrievalOptions,
-        *,
-        prefer_async: bool = False,
-    ) -> None:
-        self.options = options
-        self.target = Retriever.of(retriever, prefer_async=prefer_async)
+    def __init__(self, queries: Iterable[Query], target: Retriever, options: RetrievalOptions) -> None:
+        self.options, self.target = options, target
         if options.executor is not None and self.target.is_async:
             raise RetrievalError(
                 "An async retriever cannot run in ir_executor. Leave the fixture out: ir_concurrency is enough."
             )
         self._queries = {query.id: query for query in queries}
-        repeats = range(options.repeat)
         # By query, one for each repeat.
-        self._rankings: dict[str, list[Any]] = {
-            query_id: [None for _ in repeats] for query_id in self._queries
-        }
-        self._milliseconds = {query_id: [0.0 for _ in repeats] for query_id in self._queries}
+        self._rankings: dict[str, list[Any]] = {i: [None] * options.repeat for i in self._queries}
+        self._milliseconds = {i: [0.0] * options.repeat for i in self._queries}
         self._stages: dict[str, Stages] = {}
         self._errors: dict[str, str] = {}
         self._collapsed = False
