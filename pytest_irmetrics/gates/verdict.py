@@ -176,11 +176,11 @@ def usual_metric(metrics: Iterable[Metric]) -> Metric | None:
 
 
 def resolve_with_default(
-    places: Iterable[Iterable[Threshold]], metrics: Iterable[Metric], max_drop: Limit, origin: str
+    places: Iterable[Iterable[Threshold]], metrics: Iterable[Metric], max_drop: Limit | None, origin: str
 ) -> Gates:
     """Merge thresholds as `resolve` does, with a default `max_drop` on each metric of rankings that has a threshold over the whole set.
 
-    A threshold on a slice does not count. Where there is none, the usual one of `metrics` is gated.
+    A threshold on a slice does not count. Where there is none, the usual one of `metrics` is gated. None is `off`.
     `origin` is where the default was set, for messages. Raises ThresholdError.
     """
     places = [list(place) for place in places]

@@ -86,9 +86,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         controller = _Controller(config)
         config.pluginmanager.register(controller, "irmetrics-controller")
-        if (
-            run.is_asked_for
-        ):  # also by a report, which is refused before the first test runs, not after the last
+        # Also by a report, which is refused before the first test runs, not after the last.
+        if run.is_asked_for:
             controller.record()
 
 
@@ -102,8 +101,8 @@ def _words(config: pytest.Config) -> str:
 
 
 def pytest_unconfigure() -> None:
-    if retrieval := sys.modules.get("pytest_irmetrics.retrieval"):  # else nothing was retrieved
-        retrieval.close_session_loop()
+    if on_loop := sys.modules.get("pytest_irmetrics.retrieval.on_loop"):  # else no retriever was async
+        on_loop.close_session_loop()
 
 
 def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
@@ -193,19 +192,18 @@ class _Controller:
 
     def __init__(self, config: pytest.Config) -> None:
         self._config, self._started = config, time.time()
-        self._is_waiting = True
 
     def record(self) -> Recorder:
-        """Register the recorder, which sees all reports from then on."""
+        """Register the recorder in place of this: it sees all reports from then on."""
         from pytest_irmetrics.plugin.recorder import Recorder  # noqa: PLC0415 - only a run that gates pays for it
 
-        self._is_waiting = False
         recorder = Recorder(self._config, self._started)
+        self._config.pluginmanager.unregister(self)
         self._config.pluginmanager.register(recorder, "irmetrics-recorder")
         return recorder
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        if self._is_waiting and hasattr(report, REPORT_ATTRIBUTE):
+        if hasattr(report, REPORT_ATTRIBUTE):
             self.record().pytest_runtest_logreport(report)
 
 

@@ -130,9 +130,6 @@ SETTINGS: dict[str, tuple[str | None, str, _Kind]] = {
 }
 """Setting → its default, as a user writes it (empty: none; None: no lines), its help, and what its value is."""
 
-_OBEYED_BY_RETRIEVAL = ("depth", "duplicates", "concurrency", "timeout", "repeat")
-"""The settings, without ``ir_``, that are fields of `RetrievalOptions`, which says what they do."""
-
 
 def read_setting(name: str, written: Any, called: str = "") -> Any:
     """Read a value of a setting as text or, from a native TOML table or a mark, of its own type.
@@ -157,7 +154,10 @@ class RunConfig:
     def __init__(self, config: pytest.Config) -> None:
         """Read all that is plain. Raises pytest.UsageError with the name of the option or setting that is wrong."""
         self._config, option = config, config.getoption
-        self._read = ini = {name: read_setting(name, _written(config, name)) for name in SETTINGS}
+        self.written: dict[str, Any] = {
+            name.removeprefix("ir_"): read_setting(name, _written(config, name)) for name in SETTINGS
+        }
+        """Each setting's value, by its name without ``ir_``; an option that says otherwise takes its place."""
         self.update: bool = option("ir_baseline_update")
         """Whether the baselines of tests that pass are stored."""
         self.selftest: bool = option("ir_selftest")
@@ -167,10 +167,10 @@ class RunConfig:
         """The report files to write, as they were given."""
         self._require_consistency()
         asked, given = option("ir_baseline"), option("ir_since")
-        since: str = ini["ir_since"] if given is None else given
+        since: str = self.written["since"] if given is None else given
         implied = bool(since and not self.update)
         self.gates: bool = self.selftest or (
-            implied or ini["ir_baseline"] == "true" if asked is None else asked
+            implied or self.written["baseline"] == "true" if asked is None else asked
         )
         """Whether tests are compared with their stored baselines, and fail without one."""
         self.reads_baselines = self.gates or self.update
@@ -179,13 +179,11 @@ class RunConfig:
         judges_all = self.reads_baselines and not (self.selftest or self.only_queries)
         self.since = since if judges_all else ""
         """The branch, tag or commit since which to say what is accepted; empty for none."""
-        self.accept: str = ini["ir_accept"]
+        self.accept: str = self.written["accept"]
         """What a fall does that today's baseline holds and that of ``since`` does not: `warn` or `fail`."""
-        self.baseline_dir: str = ini["ir_baseline_dir"]
-        self.retrieval: dict[str, Any] = {name: ini[f"ir_{name}"] for name in _OBEYED_BY_RETRIEVAL}
-        """What the settings say of how a retriever is asked: keywords of `RetrievalOptions`."""
+        self.baseline_dir: str = self.written["baseline_dir"]
         if (repeat := option("ir_repeat")) is not None:
-            self.retrieval["repeat"] = read_setting("ir_repeat", repeat, "--ir-repeat")
+            self.written["repeat"] = read_setting("ir_repeat", repeat, "--ir-repeat")
 
         self._golden_sets: dict[Path, GoldenSet] = {}
         self.marked_golden_sets: list[Path] = []
@@ -266,7 +264,7 @@ class RunConfig:
         from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS, read_metrics, split_names  # noqa: PLC0415 - see the top
         from pytest_irmetrics.metrics import MetricError  # noqa: PLC0415 - see the top
 
-        names = [name for line in self._read["ir_metrics"] for name in split_names(line)]
+        names = [name for line in self.written["metrics"] for name in split_names(line)]
         try:
             metrics = read_metrics(names or DEFAULT_METRICS, self.custom_metrics)
         except MetricError as error:
@@ -280,7 +278,7 @@ class RunConfig:
         from pytest_irmetrics.metrics import MetricError  # noqa: PLC0415 - see the top
 
         read = []
-        for line in self._read["ir_thresholds"]:
+        for line in self.written["thresholds"]:
             try:
                 custom, origin = self.custom_metrics, "the setting ir_thresholds"
                 read.append(thresholds.parse_line(line, origin=origin, custom=custom))
@@ -294,7 +292,7 @@ class RunConfig:
         from pytest_irmetrics import thresholds  # noqa: PLC0415 - see the top
         from pytest_irmetrics.metrics import parse_metric  # noqa: PLC0415 - see the top
 
-        written = self._read["ir_max_drop"]
+        written = self.written["max_drop"]
         return thresholds.read_limit(parse_metric("mrr"), "max_drop", written, name="ir_max_drop")
 
 

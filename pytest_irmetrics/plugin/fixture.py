@@ -222,7 +222,7 @@ class IRMetrics:
         self._problem = message
         fail(message, headline)
 
-    def end_body(self, raised: BaseException | None = None) -> None:
+    def end_body(self, raised: BaseException | None) -> None:
         """Fail a test whose body is over, and passed, although something was to be gated and nothing was.
 
         `raised` is what the body raised; also a skip fails that pytest makes of an async test which no plugin runs.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
+from dataclasses import fields
 from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain
@@ -26,7 +27,7 @@ from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved
 from pytest_irmetrics.retrieval.calls import Seen
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.baseline import baseline_path
-from pytest_irmetrics.thresholds import EACH_TAG, Gates, Threshold, resolve
+from pytest_irmetrics.thresholds import EACH_TAG, Gates, Threshold
 
 _LABEL_REPORT = "run.json"
 """The file that the commands to judge documents write the run to."""
@@ -66,8 +67,9 @@ class GatedItem:
         """What `ir_golden` gives it."""
         self.verbosity: int = node.config.getoption("verbose", 0)
         """How often `-v` was given."""
-        self.asked = {**self.settings.retrieval, **self.parameter.asked}
-        """How the retriever is asked, as settings and mark say: keywords of `RetrievalOptions`."""
+        written = {**self.settings.written, **self.parameter.asked}
+        self.asked = {one.name: written[one.name] for one in fields(RetrievalOptions) if one.name in written}
+        """How the retriever is asked: the settings, or the mark's, that are fields of `RetrievalOptions`."""
         self.depth: int = self.asked["depth"]
         """How many results a query is asked for."""
         self.seen = Seen()
@@ -163,13 +165,8 @@ class GatedItem:
     @cached_property
     def gates(self) -> Gates:
         """The limits that this item is held to where it is compared with a baseline: the default `max_drop` too."""
-        places, max_drop = self._thresholds, self.settings.max_drop
-        rated = () if self.golden.judges_nothing else self.metrics
-        gates = (
-            resolve(places)
-            if max_drop is None
-            else resolve_with_default(places, rated, max_drop, "the setting ir_max_drop")
-        )
+        rated, max_drop = () if self.golden.judges_nothing else self.metrics, self.settings.max_drop
+        gates = resolve_with_default(self._thresholds, rated, max_drop, "the setting ir_max_drop")
         # A mark can name a slice that only some of the test's sets have.
         return Gates(gate for gate in gates if gate.tag in (None, EACH_TAG, *self.golden.tags))
 

@@ -18,7 +18,7 @@ from pytest_irmetrics.comparison.stored_runs import with_answers
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.limits import limit_edits, own_gates, read_limits, stored_form
 from pytest_irmetrics.plugin.item import GatedItem
-from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note, mean_name
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.run import Answer, Header, Run
 from pytest_irmetrics.run.answer import document_of
@@ -39,12 +39,9 @@ def item_report(item: GatedItem, result: ItemResult, baseline_shown: str) -> Ite
     everything = bool(single or settings.reports) or item.verbosity >= 2
     report = result.report(item.node.nodeid, item.golden_name, everything=everything, judge=judge)
     report.only_queries = single
-    tagged = [limit for limit in settings.thresholds if limit.tag is not None and result.checked]
-    report.unbound = [
-        f"{limit.metric.name} [{limit.tag}]"
-        for limit in tagged
-        if limit.tag not in ((*item.golden.tags, EACH_TAG) if item.golden.tags else ())
-    ]
+    limits, tags = settings.thresholds if result.checked else (), item.golden.tags
+    bound = {None, *tags, *([EACH_TAG] if tags else [])}
+    report.unbound = [mean_name(limit.metric, limit.tag) for limit in limits if limit.tag not in bound]
     report.look = item.command(*(["--ir-baseline"] if own else []))
     report.accept = item.command("--ir-baseline-update") if own and result.acceptable else None
     _add_titles(report, item)
@@ -165,10 +162,8 @@ def _on_first_limits(result: ItemResult) -> Iterator[Note]:
     starts = []
     for verdict in result.verdicts:
         if verdict.failed and verdict.word == "min" and verdict.metric is not None and not verdict.single:
-            held = (
-                floor((result.evaluation.mean_or_none(verdict.metric, verdict.tag) or 0.0) * 100 + TOLERANCE)
-                / 100
-            )
+            mean = result.evaluation.mean_or_none(verdict.metric, verdict.tag) or 0.0
+            held = floor(mean * 100 + TOLERANCE) / 100
             tag = f" of the queries tagged {verdict.tag}" if verdict.tag is not None else ""
             starts += [f"{verdict.metric}{tag} min={held:g}"] if held > 0 else []
     if starts:

@@ -2,7 +2,7 @@
 
 from pytest_irmetrics.retrieval.answers import staged
 from pytest_irmetrics.retrieval.calls import RetrievalError, RetrievalOptions
-from pytest_irmetrics.retrieval.retrieve import aretrieve, close_session_loop, retrieve
+from pytest_irmetrics.retrieval.retrieve import aretrieve, retrieve
 from pytest_irmetrics.retrieval.retriever import Retriever, batched
 from pytest_irmetrics.retrieval.session import Retrieved
 
@@ -13,7 +13,6 @@ __all__ = [
     "Retriever",
     "aretrieve",
     "batched",
-    "close_session_loop",
     "retrieve",
     "staged",
 ]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -34,7 +33,7 @@ def retrieve(queries: Iterable[Query], retriever: Any, options: RetrievalOptions
     """Ask a retriever, sync or async, every query. What goes wrong with single queries is in `errors`.
 
     A sync retriever is called in this very thread, unless a timeout, concurrency or an executor asks for others;
-    an async one runs on an event loop that is kept until `close_session_loop`. Raises RetrievalError for what is
+    an async one runs on an event loop that is kept until `on_loop.close_session_loop`. Raises RetrievalError for what is
     no retriever, and for an async one where a loop is running already.
     """
     if isinstance(retriever, Run):
@@ -75,13 +74,6 @@ async def aretrieve(queries: Iterable[Query], retriever: Any, options: Retrieval
             "ir_timeout, ir_concurrency and ir_executor need asyncio in an async test. Leave them out here."
         )
     return session.result()
-
-
-def close_session_loop() -> None:
-    """Close the event loop of sync callers with async retrievers, if there is one; give what is left a time to end."""
-    on_loop = sys.modules.get("pytest_irmetrics.retrieval.on_loop")
-    if on_loop is not None:
-        on_loop.close_session_loop()
 
 
 # A stored run in place of a retriever
