@@ -263,6 +263,8 @@ def test_what_is_no_ground_for_a_history(folder, tmp_path_factory, monkeypatch):
     assert "There is no folder ir_baselines with baselines" in history(status=1).err
     commit(folder, ("Begin", stored()), ("Reorder", stored(hours="z h1")))
     assert "is too shallow for recall@99" in history("--metrics", "recall@99", status=1).err
+    both = history("--json", "--html", "x.html", status=2).err
+    assert "argument --html: not allowed with argument --json" in both
     for limit in ("many", "-1"):
         assert "is no count. Write a whole number" in history(f"--limit={limit}", status=2).err
     shallow, outside = (tmp_path_factory.mktemp(name) for name in ("shallow", "outside"))

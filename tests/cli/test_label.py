@@ -5,6 +5,7 @@ from __future__ import annotations
 import csv
 import gzip
 import io
+import itertools
 import json
 import subprocess
 import sys
@@ -259,6 +260,22 @@ def test_commands_at_the_same_time_keep_the_judgments_of_each():
     started = [subprocess.Popen([*command, doc_id, "2"], stdout=subprocess.PIPE, text=True) for doc_id in ids]
     assert all("1 judgment appended." in one.communicate(timeout=120)[0] for one in started)
     assert set(ids) < set(judgments())
+
+
+GIVEN = {
+    "-i/--interactive": ["-i"],
+    "-o/--out": ["-o", "x.csv"],
+    "--from": ["--from", "x.csv"],
+    "--judge": ["--judge", "refund", "u1", "1"],
+    "--passage": ["--passage", "refund", "u1", "words", "1"],
+}
+
+
+@pytest.mark.parametrize(("one", "other"), list(itertools.combinations(GIVEN, 2)))
+def test_judgments_come_from_one_place_at_a_time(one, other):
+    told = label(*GIVEN[one], *GIVEN[other], status=2).err
+    assert f"argument {other}: not allowed with argument {one}" in told
+    assert Path(FILE).read_text() == GOLDEN
 
 
 def test_a_metric_of_ones_own_is_named():
