@@ -24,7 +24,6 @@ _MANY_MORE = 0.05
 _NAMED = 5
 """How many documents that the index lacks are named."""
 
-
 _ALL = 0.995
 """From which share on all of a fall is in a slice."""
 

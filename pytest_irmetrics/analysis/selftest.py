@@ -11,7 +11,7 @@ import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import chain, count
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.kind_of_change import harmless_changes
@@ -59,8 +59,10 @@ class _Degraded(NamedTuple):
 
     name: str
     what: str
-    rankings: Mapping[str, tuple[tuple[str, ...], ...]]
-    """Query id → its degraded rankings, one per repeat; of the queries that are degraded alone."""
+    queries: Sequence[Query]
+    """Those that are degraded."""
+    change: Change
+    """What becomes of each of their rankings."""
     advice: str
     """Which gate would catch it, to be formatted with its `name`, its `tag` as a quoted text, and the `metric` that fell most."""
     must_fall: float = 0.0
@@ -70,8 +72,9 @@ class _Degraded(NamedTuple):
     def evaluation(self, intact: Evaluation) -> Evaluation:
         """Return the evaluation of a run with the degraded rankings."""
         answers = dict(intact.run.answers)
-        for query_id, rankings in self.rankings.items():
-            answers[query_id] = replace(answers[query_id], rankings=rankings)
+        for query in self.queries:
+            rankings = tuple([tuple(self.change(query, one)) for one in intact.rankings(query.id)])
+            answers[query.id] = replace(answers[query.id], rankings=rankings)
         run = Run.of(answers, Header(intact.run.depth))
         return replace(intact, retrieved=replace(intact.retrieved, run=run))
 
@@ -172,19 +175,15 @@ def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
     answerable = [query for query in intact.counted if not query.no_answer]
     documents = sorted({d for query in intact.counted for r in intact.rankings(query.id) for d in r})
 
-    def degraded(
-        name: str, what: str, change: Change, some: Sequence[Query], advice: str, **more: Any
-    ) -> _Degraded:
-        changed = {q.id: tuple(tuple(change(q, r)) for r in intact.rankings(q.id)) for q in some}
-        differing = {query_id: now for query_id, now in changed.items() if now != intact.rankings(query_id)}
-        return _Degraded(name, what, differing, advice, **more)
-
     def is_relevant(query: Query, doc_id: str) -> bool:
         return query.judgments.get(doc_id, 0) >= intact.golden.relevance_level
 
     def without_best(query: Query, ranking: Sequence[str]) -> Sequence[str]:
         best = next((doc_id for doc_id in ranking if is_relevant(query, doc_id)), None)
         return [doc_id for doc_id in ranking if doc_id != best]
+
+    def with_unjudged(query: Query, ranking: Sequence[str]) -> Sequence[str]:
+        return (_unjudged(documents, query, ranking), *ranking)
 
     def emptied(_: Query, ranking: Sequence[str]) -> Sequence[str]:
         return ranking[:0]
@@ -198,7 +197,7 @@ def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
         (
             "rankings shifted by one",
             "1 unjudged document of other queries is pushed in at the top of every ranking.",
-            lambda query, ranking: (_unjudged(documents, query, ranking), *ranking),
+            with_unjudged,
         ),
         (
             f"rankings truncated to {_TRUNCATED}",
@@ -207,7 +206,7 @@ def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
         ),
     )
     for name, what, change in rankings:
-        yield degraded(name, what, change, answerable, _ON_RANKINGS, must_fall=_MAX_DROP)
+        yield _Degraded(name, what, answerable, change, _ON_RANKINGS, must_fall=_MAX_DROP)
     working = [q for q in answerable if any(is_relevant(q, d) for r in intact.rankings(q.id) for d in r)]
     # Always in one order: the first few are part of the first many.
     working.sort(key=lambda query: (_number("broken", query.id), query.id))
@@ -216,22 +215,18 @@ def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
         if size <= len(working):
             name = f"broke {size} of {plural(total, 'query', 'queries')}"
             what = f"{plural(size, 'query', 'queries')} that worked, anywhere, {'comes' if size == 1 else 'come'} back empty."
-            yield degraded(name, what, emptied, working[:size], _ON_BROKEN)
+            yield _Degraded(name, what, working[:size], emptied, _ON_BROKEN)
     empty = [q for q in intact.counted if q.no_answer and not any(map(len, intact.rankings(q.id)))]
     if empty:
-        yield degraded(
-            f"no_answer queries answered ({len(empty)})",
-            "Every query marked no_answer gets an unjudged document of another query.",
-            lambda query, ranking: (_unjudged(documents, query, ranking),),
-            empty,
-            _ON_NO_ANSWER,
-        )
+        what = "Every query marked no_answer gets an unjudged document of another query."
+        name = f"no_answer queries answered ({len(empty)})"
+        yield _Degraded(name, what, empty, with_unjudged, _ON_NO_ANSWER)
     for tag in intact.tags:
         tagged = [query for query in answerable if tag in query.tags]
         if len(tagged) >= _SMALLEST_SLICE:
             name = f"slice {tag} lost ({len(tagged)})"
             what = f"Each of the {len(tagged)} queries tagged {tag} comes back empty."
-            yield degraded(name, what, emptied, tagged, _ON_SLICES, tag=tag)
+            yield _Degraded(name, what, tagged, emptied, _ON_SLICES, tag=tag)
 
 
 def _unjudged(documents: Sequence[str], query: Query, ranking: Sequence[str]) -> str:

@@ -83,7 +83,7 @@ def compare_since(
         edits.append(Edit("depth", "", str(run.depth), str(now.depth)))
     limits = read_limits(run, now.custom, _ORIGIN)
     as_written, gates = gates, with_each_tag(gates, now)
-    judging, accepted = [gates], []
+    accepted = []
     if limits is not None:
         edited = limit_edits(limits.gates, as_written, now.golden.queries, run.means)
         edits += [Edit("limit", edit.text, weaker=edit.holds_less) for edit in edited]
@@ -91,10 +91,9 @@ def compare_since(
         lost = f"judged it at {report.where}, and cannot be computed."
         unread = (Verdict("failed", f"{text} {lost}", "", origin=_ORIGIN) for text in limits.unread)
         accepted += [(verdict, _LOOSENED) for verdict in unread]
-        then = with_each_tag(limits.gates, now)
-        judging.append(then)
-        gates = Gates(gates, own=gates.own, also=then)  # the worse verdict counts
-    gated = dict.fromkeys(mean for one in judging for mean in one.slices)
+        # The worse verdict counts.
+        gates = Gates(gates, own=gates.own, also=with_each_tag(limits.gates, now))
+    gated = dict.fromkeys([*gates.slices, *(gates.also.slices if gates.also is not None else ())])
     known = now.metrics
     metrics = dict.fromkeys([*known, *(metric for metric, _ in gated)])
     now = replace(now, metrics=tuple(metrics))
@@ -154,16 +153,12 @@ def _accepted(
         report.state = "refused" if refuse else "accepted"
     verdicts: list[Verdict] = []
     for one, why in found:
-        because = (
-            f"{why.capitalize()}, which `ir_accept = fail` does not allow."
-            if refuse
-            else f"It passes, because {why}."
-        )
-        verdict = one._replace(state="accepted", text=f"{one.text} {because}")
         if refuse:
-            details = () if verdicts else (*pays, _CURE)
-            origin = "the setting ir_accept"
-            verdict = verdict._replace(state="failed", word="accept", details=details, origin=origin)
+            text = f"{one.text} {why.capitalize()}, which `ir_accept = fail` does not allow."
+            details, origin = () if verdicts else (*pays, _CURE), "the setting ir_accept"
+            verdict = one._replace(state="failed", word="accept", text=text, details=details, origin=origin)
+        else:
+            verdict = one._replace(state="accepted", text=f"{one.text} It passes, because {why}.")
         verdicts.append(verdict)
     return report, verdicts
 

@@ -75,17 +75,17 @@ def _choose(wanted: Sequence[str], directory: str) -> list[shared.Baseline]:
             f"There is no folder {directory} with baselines from here on down. Go to the tests, or store a baseline "
             "(pytest --ir-baseline-update)."
         )
-    of_text = {
-        text: [one for one in found if text.removeprefix("./") in f"{one.test} {shared.shown_path(one.path)}"]
-        for text in wanted
-    }
-    for text, matching in of_text.items():
+    chosen = dict[shared.Baseline, None]()
+    for text in wanted:
+        part = text.removeprefix("./")
+        matching = [one for one in found if part in f"{one.test} {shared.shown_path(one.path)}"]
+        chosen |= dict.fromkeys(matching)
         if not matching:
             raise shared.CommandError(
                 f"No baseline from here on down is of a test {quote(text, 200)}. There are baselines of "
                 f"{listed([one.test for one in found], 5)}."
             )
-    return list(dict.fromkeys(one for some in of_text.values() for one in some)) or found
+    return list(chosen) or found
 
 
 def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> TestHistory:
