@@ -133,7 +133,7 @@ def _on_main_slice(comparison: Comparison, metric: Metric) -> str | None:
         return None
     part, share = ("Most", f" ({fall.share * 100:.0f} %)") if fall.share < _ALL else ("All", "")
     return (
-        f"{part} of the fall of {metric.name}{share} is in `{fall.tag}`, {fall.change.n:,} of "
+        f"{part} of the fall of {metric.name}{share} is in `{fall.change.tag}`, {fall.change.n:,} of "
         f"{plural(comparison.change(metric).n, 'query', 'queries')}."
     )
 

@@ -277,11 +277,11 @@ def _hidden_slices(comparison: Comparison, result: ItemResult) -> Iterator[str]:
 
     gated = {gate.tag for gate in result.gates.with_word("max_drop") if gate.metric == metric}
     fell = (fall for fall in slices_that_fell(comparison, metric) if -fall.change.delta >= _MIN_DROP)
-    for fall in islice((fall for fall in fell if fall.tag not in gated), _MAX_NAMED):
+    for fall in islice((fall for fall in fell if fall.change.tag not in gated), _MAX_NAMED):
         change = fall.change
         counts = f"{len(change.worse)} of {plural(change.n, 'query', 'queries')} worse, {len(change.better)} better"
         yield (
-            f"The mean hides that {metric.name} fell by {score_text(-change.delta)} in `{fall.tag}` ({counts}); the others moved "
+            f"The mean hides that {metric.name} fell by {score_text(-change.delta)} in `{change.tag}` ({counts}); the others moved "
             f"by {signed_text(fall.others)}."
         )
 

@@ -62,8 +62,6 @@ def sign_flip_p(differences: Iterable[float]) -> float:
     losses = math.fsum(-value / largest for value in changed if value < 0)
     if losses <= _TIE_TOLERANCE:
         return 1.0
-    if changed[-1] < 0:
-        return smallest_p(len(changed))
     return _share_with_losses([abs(value) / largest for value in changed], losses)
 
 

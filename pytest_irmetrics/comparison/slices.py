@@ -21,12 +21,21 @@ _MAIN_PART = 2 / 3
 class SliceFall(NamedTuple):
     """A slice that fell further than the whole set did, by more than chance explains in any of the slices."""
 
-    tag: str
+    whole: MetricChange
     change: MetricChange
-    share: float
-    """The slice's part of the whole set's fall; above 1 where the others rose, 0 where the whole set did not fall."""
-    others: float
-    """How far the mean of the other queries moved."""
+
+    @property
+    def share(self) -> float:
+        """The slice's part of the fall of a whole set that fell; above 1 where the others rose."""
+        moved = self.whole.weighted_differences
+        return math.fsum(moved[query_id] for query_id in self.change.differences) / math.fsum(moved.values())
+
+    @property
+    def others(self) -> float:
+        """How far the mean of the other queries moved."""
+        moved, inside = self.whole.differences, self.change.differences
+        weights = {i: self.whole.weights[i] for i in moved if i not in inside}
+        return math.fsum(weights[i] * moved[i] for i in weights) / math.fsum(weights.values())
 
 
 def joint_intervals(comparison: Comparison, metric: Metric) -> dict[str, tuple[float, float]]:
@@ -98,8 +107,8 @@ def slices_that_fell(comparison: Comparison, metric: Metric) -> list[SliceFall]:
             continue
         noise = comparison.run_noise(metric, tag)
         if noise is None or -change.delta > noise.margin:
-            found.append((-excess * math.sqrt(change.n), tag))
-    return [_slice_fall(comparison, metric, tag) for _, tag in sorted(found)]
+            found.append((-excess * math.sqrt(change.n), tag, SliceFall(whole, change)))
+    return [fall for _, _, fall in sorted(found)]
 
 
 def main_slice(comparison: Comparison, metric: Metric) -> SliceFall | None:
@@ -107,16 +116,6 @@ def main_slice(comparison: Comparison, metric: Metric) -> SliceFall | None:
     if comparison.change(metric).delta >= -TOLERANCE:
         return None
     return next((fall for fall in slices_that_fell(comparison, metric) if fall.share >= _MAIN_PART), None)
-
-
-def _slice_fall(comparison: Comparison, metric: Metric, tag: str) -> SliceFall:
-    whole, change = comparison.change(metric), comparison.change(metric, tag)
-    inside = change.differences.keys()
-    of_slice = math.fsum(whole.weighted_differences[query_id] for query_id in inside)
-    of_all = math.fsum(whole.weighted_differences.values())
-    others = math.fsum(whole.weights[i] * value for i, value in whole.differences.items() if i not in inside)
-    weight = math.fsum(whole.weights[i] for i in whole.differences if i not in inside)
-    return SliceFall(tag, change, of_slice / of_all if of_all < -TOLERANCE else 0.0, others / weight)
 
 
 def _differences(comparison: Comparison, metric: Metric) -> dict[str, list[float]]:

@@ -191,8 +191,8 @@ def _errors(evaluation: Evaluation) -> Verdict:
     asked = len({*(query.id for query in evaluation.counted), *errors})
     kinds = group_alike(errors.values(), str)
     error = kinds[0][0]
-    end = error.rfind(". ", 0, _LONGEST_ERROR) if len(error) > _LONGEST_ERROR else -1
-    beginning = error[:end] if end > 0 else cut(error.rstrip("."), _LONGEST_ERROR)
+    sentences = error[:_LONGEST_ERROR].rpartition(". ")[0] if len(error) > _LONGEST_ERROR else ""
+    beginning = sentences or cut(error.rstrip("."), _LONGEST_ERROR)
     there = "There is" if len(kinds) == 2 else "There are"
     others = f" {there} {plural(len(kinds) - 1, 'other error', 'other errors')}." if len(kinds) > 1 else ""
     text = f"{len(errors):,} of {plural(asked, *_QUERY)} could not be retrieved: {beginning}.{others} No mean was computed."

@@ -106,23 +106,23 @@ def limit_edits(
     edits = []
     for key in dict.fromkeys((*before, *after)):
         was, now = before.get(key), after.get(key)
-        gate = was or now
-        if gate is not None and (was and was.limit) != (now and now.limit):
+        gate = was or after[key]
+        if (was and was.limit) != (now and now.limit):
             mean = means.get(gate.metric.name) if gate.tag is gate.query_id is None else None
             limits = " → ".join("off" if one is None else str(one.limit) for one in (was, now))
-            edits.append(LimitEdit(f"{subject(gate)} {gate.word} {limits}", _holds_less(was, now, mean)))
+            less = _holds_less(gate.word, was, now, mean)
+            edits.append(LimitEdit(f"{subject(gate)} {gate.word} {limits}", less))
     return edits
 
 
-def _holds_less(was: Gate | None, now: Gate | None, mean: float | None) -> bool:
+def _holds_less(word: str, was: Gate | None, now: Gate | None, mean: float | None) -> bool:
     """Tell whether a limit lets pass what another did not; either may be none. `mean` is what per cent are of."""
     if was is None or now is None:
-        gate = was or now
-        narrows = gate is not None and gate.word == "significance"  # so that having none fails more
-        return (now is None) is not narrows
+        # A significance narrows another limit, so that having none fails more.
+        return (now is None) is not (word == "significance")
     if mean is None and was.limit.percent != now.limit.percent:
         return False
     mean = 1.0 if mean is None else mean
     # What may fail by the one, and what fails by it anyhow: two numbers of `auto` alone.
     before, after = ((gate.allowed(mean), gate.exact(mean)) for gate in (was, now))
-    return before[1] <= after[0] if WORDS[was.word].looser == "higher" else after[1] <= before[0]
+    return before[1] <= after[0] if WORDS[word].looser == "higher" else after[1] <= before[0]
