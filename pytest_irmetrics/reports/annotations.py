@@ -30,7 +30,7 @@ _LONGEST = 1000
 _NUMBER = re.compile(r":(?=\d+(?::\d+)?\Z)")
 """What parts the file, the line and the column of a place."""
 
-_PROBLEM = re.compile(r"(?P<place>\S.*?:\d+:\d+): (?P<text>.+)")
+_PROBLEM = re.compile(r"^ *(\S.*?:\d+:\d+): (.+)", re.MULTILINE)
 
 
 def github_errors(session: SessionReport) -> Iterator[str]:
@@ -60,9 +60,7 @@ def github_warnings(session: SessionReport) -> Iterator[str]:
 def _unmeasured(session: SessionReport) -> Iterator[str]:
     """Yield an error for each test that measured nothing; of a golden set that cannot be read one for each problem."""
     for nodeid, text in session.unmeasured.items():
-        problems = [found for line in text.splitlines() if (found := _PROBLEM.fullmatch(line.strip()))]
-        wrong = [(found["place"], found["text"]) for found in problems]
-        for where, what in wrong or [(nodeid.partition("::")[0], text)]:
+        for where, what in _PROBLEM.findall(text) or [(nodeid.partition("::")[0], text)]:
             title, message = "Search quality: nothing was measured", f"{nodeid}: {cut(what, _LONGEST)}"
             yield _command("error", _place(where, session), title, message)
 
@@ -74,10 +72,9 @@ def _failed(item: ItemReport, session: SessionReport) -> str:
     if len(failed) > _GATES:
         lines.append(f"And {plural(len(failed) - _GATES, 'more gate')}.")
     lines += item.kind_sentences[:1]
-    worst = next((query for query in item.queries if query.explains is not None), None)
+    worst, look = item.worst, look_command(item)
     if worst is not None:
         lines.append(_worst(worst, item))
-    look = look_command(item)
     lines.append(f"Test: {item.nodeid}" if look is None else f"To look closer: {look}")
     # Of no query, the place of the first threshold in the golden set, or the golden set itself.
     set_in = (gate.origin for gate in failed if gate.origin.startswith(f"{item.golden_set}:"))

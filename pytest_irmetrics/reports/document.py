@@ -4,14 +4,9 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Sequence
 
-from pytest_irmetrics.base.numbers import (
-    TOLERANCE,
-    interval_ends_text,
-    score_text,
-    signed_text,
-)
+from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
 from pytest_irmetrics.base.wording import group_alike, listed, plural
 from pytest_irmetrics.reports.blocks import Block, Column, Commands, Level, Table, Text
 from pytest_irmetrics.reports.item_report import (
@@ -22,7 +17,7 @@ from pytest_irmetrics.reports.item_report import (
     explaining_gates,
     mean_name,
 )
-from pytest_irmetrics.reports.session_report import SessionReport, counted_as, gated_rows, mean_text
+from pytest_irmetrics.reports.session_report import SessionReport, mean_text
 
 _MORE_VERDICTS = 3
 """How many failed gates have a sentence, besides the first and those in the table."""
@@ -206,15 +201,15 @@ def _slices(item: ItemReport) -> Iterator[Block]:
             yield Table.of(shown, columns, drawn=shown, bad=bad, whole=(), level=level, until=level)
 
 
-def overview(items: Sequence[ItemReport], names: Mapping[str, str], session: SessionReport) -> Table:
-    """Return the table of all golden sets: each with the mean that fails it, or else the first gated one."""
-    rows = {item.nodeid: _main_row(item) for item in items}
+def overview(items: Sequence[ItemReport], session: SessionReport) -> Table:
+    """Return the table of a session's golden sets: each with the mean that fails it, or else the first gated one."""
+    rows, names = {item.nodeid: _main_row(item) for item in items}, session.names
 
     def of_row(text: Callable[[ScoreRow], str]) -> Callable[[ItemReport], str]:
         return lambda item: "" if (row := rows[item.nodeid]) is None else text(row)
 
     columns: list[Column[ItemReport]] = [
-        (counted_as(items), "<", lambda item: names[item.nodeid]),
+        (session.unit, "<", lambda item: names[item.nodeid]),
         *(
             (head, side, of_row(text))
             for head in ("metric", "now", "change", "worse")
@@ -229,7 +224,7 @@ def overview(items: Sequence[ItemReport], names: Mapping[str, str], session: Ses
 
 def _main_row(item: ItemReport) -> ScoreRow | None:
     """Return the mean that fails a golden set, else its first gated one, else its first; None without any."""
-    return min(gated_rows(item), key=lambda row: row.verdict != "FAILS", default=None)
+    return min(item.gated_rows, key=lambda row: row.verdict != "FAILS", default=None)
 
 
 def _errors(item: ItemReport) -> Iterator[Block]:
@@ -303,15 +298,7 @@ def _selftest(item: ItemReport) -> Iterator[Block]:
     missed = [place for place, one in enumerate(tried) if not one.caught_by]
     columns: list[Column[Degradation]] = [
         ("degradation", "<", lambda one: one.name),
-        (
-            "moves",
-            "<",
-            lambda one: (
-                f"{one.metric} {signed_text(one.delta, digits=3)}"
-                if one.delta < -TOLERANCE
-                else "no metric moves"
-            ),
-        ),
+        ("moves", "<", _moved),
         ("verdict", "<", _caught),
     ]
     yield Table.of(tried, columns, bad=missed, whole=(0, 1, 2))
@@ -321,6 +308,12 @@ def _selftest(item: ItemReport) -> Iterator[Block]:
     nothing = "nothing could be made worse: the stored run finds no relevant document"
     caught = f"caught {len(tried) - len(missed)} of {len(tried)}" if tried else nothing
     yield Text(f"self-test: {caught}", level=Level.QUIET)
+
+
+def _moved(tried: Degradation) -> str:
+    """Return how far which mean fell, `mrr −0.250`."""
+    fell = tried.delta < -TOLERANCE
+    return f"{tried.metric} {signed_text(tried.delta, digits=3)}" if fell else "no metric moves"
 
 
 def _caught(tried: Degradation) -> str:

@@ -292,6 +292,17 @@ class ItemReport:
         shown = ((*query.now, *(query.before or ()), *query.judgments) for query in self.queries)
         return dict.fromkeys(doc_id for ids in shown for doc_id in ids)
 
+    @property
+    def gated_rows(self) -> list[ScoreRow]:
+        """The rows that are gated, that of the leading metric first; all rows where none is."""
+        rows = [row for row in self.rows if row.gate] or self.rows
+        return sorted(rows, key=lambda row: row.metric != self.leading_metric or row.tag is not None)
+
+    @property
+    def worst(self) -> QueryReport | None:
+        """The query that explains a failure best; None where none does."""
+        return next((query for query in self.queries if query.explains is not None), None)
+
     def verdicts(self, state: str) -> list[VerdictReport]:
         """Return the verdicts of a state, such as `failed`."""
         return [gate for gate in self.gates if gate.state == state]

@@ -21,10 +21,9 @@ def query_option(query_id: str) -> str:
 
 def look_command(item: ItemReport) -> str | None:
     """Return the command that shows in full the query that explains a failure best; None where no query does, or is shown so."""
-    query = next((query for query in item.queries if query.explains is not None), None)
-    if item.look is None or query is None or item.only_queries:
+    if item.look is None or item.worst is None or item.only_queries:
         return None
-    return f"{item.look} {query_option(query.query_id)}"
+    return f"{item.look} {query_option(item.worst.query_id)}"
 
 
 def score_texts(query: QueryReport, metrics: Iterable[str]) -> list[str]:

@@ -76,6 +76,28 @@ class SessionReport:
         failing = sorted(filter(self.fails, in_order), key=_severity)
         return [*failing, *(item for item in in_order if not self.fails(item))]
 
+    @property
+    def unit(self) -> str:
+        """The noun that items are counted by: `golden set`, or `test` where several tests check one golden set."""
+        return "golden set" if len({item.golden_set for item in self.items}) == len(self.items) else "test"
+
+    @property
+    def names(self) -> dict[str, str]:
+        """Node id → what a test is called: its golden set, with what tells it from other tests of that set.
+
+        That is their parameters, `golden/faq.yaml [bm25]`, or where they are of several functions their ids.
+        """
+        groups: dict[str, list[str]] = {}
+        for item in self.items:
+            groups.setdefault(item.golden_set, []).append(item.nodeid)
+        found: dict[str, str] = {}
+        for golden_set, nodeids in groups.items():
+            suffixes = [f", {nodeid}" for nodeid in nodeids]
+            if len({nodeid.partition("[")[0] for nodeid in nodeids}) == 1:
+                suffixes = [f" [{text}]" for text in parameters(nodeids)] if len(nodeids) > 1 else [""]
+            found |= {nodeid: golden_set + suffix for nodeid, suffix in zip(nodeids, suffixes, strict=True)}
+        return found
+
     def verdicts(self, state: str) -> list[tuple[ItemReport, VerdictReport]]:
         """Return the verdicts of a state, each with its item."""
         return [(item, gate) for item in self.items for gate in item.gates if gate.state == state]
@@ -117,8 +139,7 @@ class SessionReport:
 
     def headline(self) -> str:
         """Return one phrase on how many golden sets fail: `1 of 3 golden sets fails`."""
-        items = self.items
-        unit = counted_as(items)
+        items, unit = self.items, self.unit
         failed = sum(map(self.fails, items))
         expected = sum(item.outcome != "passed" and not self.fails(item) for item in items)
         if not items:
@@ -186,12 +207,6 @@ def query_count(item: ItemReport) -> str:
     return f"{counted} (and {item.xfail_count:,} xfail)" if item.xfail_count else counted
 
 
-def gated_rows(item: ItemReport) -> list[ScoreRow]:
-    """Return the rows that are gated, that of the leading metric first; all rows where none is."""
-    rows = [row for row in item.rows if row.gate] or item.rows
-    return sorted(rows, key=lambda row: row.metric != item.leading_metric or row.tag is not None)
-
-
 def gated_score(row: ScoreRow) -> str:
     """Return a metric with its mean, and with the difference from the baseline if there is one."""
     if row.delta is None or abs(row.delta) <= TOLERANCE:
@@ -209,28 +224,6 @@ def _severity(item: ItemReport) -> tuple[bool, float]:
     """Return by what failures are ordered: those without means first, then those of which a gated mean fell furthest."""
     fell = [row.delta for row in item.rows if row.verdict == "FAILS" and row.delta is not None]
     return item.outcome != "error", min(fell, default=0.0)
-
-
-def counted_as(items: Sequence[ItemReport]) -> str:
-    """Return the noun that items are counted by: `golden set`, or `test` where several tests check one golden set."""
-    return "golden set" if len({item.golden_set for item in items}) == len(items) else "test"
-
-
-def names_by_nodeid(items: Sequence[ItemReport]) -> dict[str, str]:
-    """Map node ids to what a test is called: its golden set, with what tells it from other tests of that set.
-
-    That is their parameters, `golden/faq.yaml [bm25]`, or where they are of several functions their ids.
-    """
-    groups: dict[str, list[str]] = {}
-    for item in items:
-        groups.setdefault(item.golden_set, []).append(item.nodeid)
-    found: dict[str, str] = {}
-    for golden_set, nodeids in groups.items():
-        suffixes = [f", {nodeid}" for nodeid in nodeids]
-        if len({nodeid.partition("[")[0] for nodeid in nodeids}) == 1:
-            suffixes = [f" [{text}]" for text in parameters(nodeids)] if len(nodeids) > 1 else [""]
-        found |= {nodeid: golden_set + suffix for nodeid, suffix in zip(nodeids, suffixes, strict=True)}
-    return found
 
 
 def parameters(nodeids: Sequence[str]) -> list[str]:

@@ -12,13 +12,7 @@ from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import document
 from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table, Text
 from pytest_irmetrics.reports.item_report import ItemReport
-from pytest_irmetrics.reports.session_report import (
-    SessionReport,
-    gated_rows,
-    gated_score,
-    names_by_nodeid,
-    query_count,
-)
+from pytest_irmetrics.reports.session_report import SessionReport, gated_score, query_count
 
 _TONES = {"bad": "red bold", "warn": "yellow", "strong": "yellow bold", "": ""}
 
@@ -128,7 +122,7 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
     ``verbosity`` is pytest's. Below 0 all golden sets share one line, but what was asked for with an option, what a
     new baseline lowers, what is no longer gated and what could not be stored is printed all the same.
     """
-    names = names_by_nodeid(session.items)
+    names = session.names
     yield from lines(_since(session, names), screen, verbosity)
     if verbosity < 0 and (session.items or session.unmeasured):
         yield _counts(session, screen)
@@ -188,7 +182,7 @@ def _one_line(session: SessionReport, item: ItemReport, name: str, screen: Scree
     """Return a golden set in one line: its name, shortened where it must be, verdict, size, and as many gated scores as fit."""
     name = screen.line(name)
     shown, least = f"{session.verdict(item)}{_size(item)}", min(display_width(name), _NARROWEST_NAME)
-    for place, row in enumerate(gated_rows(item)):
+    for place, row in enumerate(item.gated_rows):
         longer = f"{shown}{', ' if place else '; '}{screen.line(gated_score(row))}"
         if least + 2 + display_width(longer) > screen.width:
             break  # a number is never cut: it would be another one
@@ -204,6 +198,5 @@ def _size(item: ItemReport) -> str:
     """Return over how many queries it is, and how many of these are compared, where not all are."""
     if item.outcome == "error":  # which the verdict says
         return ""
-    row = next(iter(gated_rows(item)), None)
-    some = row is not None and bool(row.unpaired) and row.baseline is not None
-    return f", {query_count(item)}{f', {row.n:,} compared' if row is not None and some else ''}"
+    compared = [f"{row.n:,} compared" for row in item.gated_rows[:1] if row.unpaired]
+    return ", ".join(["", query_count(item), *compared])

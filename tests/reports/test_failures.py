@@ -55,9 +55,12 @@ def slices_that_fall(faq):
 @pytest.mark.parametrize(("kind", "width"), [(errors_of_many_kinds, 80), (slices_that_fall, 60)])
 def test_a_failure_is_as_expected(project, monkeypatch, kind, width):
     monkeypatch.setenv("COLUMNS", str(width))
-    shown = own_lines(project.run(*kind(Faq(project)), "--color=no").stdout.str())
+    output = project.run(*kind(Faq(project)), "--color=no", "--ir-report=r.md").stdout.str()
+    shown = own_lines(output.replace("report r.md: written\n", ""))
     failure = shown.partition("--- retrieval quality")[0]
     assert_as_expected(f"failures/{kind.__name__}-{width}.txt", failure)
+    # What stands for that which -v shows is nowhere where that is shown.
+    assert "(-v " not in (project.path / "r.md").read_text(encoding="utf-8")
     assert failure.count("\n") <= (30 if width == 80 else 33)
 
 

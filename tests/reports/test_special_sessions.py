@@ -244,6 +244,21 @@ def test_variants_stand_side_by_side(project):
     assert "| `map` | 0.7778 | 0.5833" in (project.path / "r.md").read_text(encoding="utf-8")
 
 
+def test_the_table_of_all_tests_leads_to_the_section_of_each(project):
+    project.write("golden/other.yaml", (project.path / "golden/faq.yaml").read_text(encoding="utf-8"))
+    words = 'pytest.param("words", marks=pytest.mark.ir_threshold("mrr", 0.9))'
+    project.test(
+        ['ir_golden("golden/*.yaml")', f'parametrize("retriever", ["stems", {words}], indirect=True)']
+    )
+    project.run("--ir-report=r.html").assert_outcomes(passed=2, failed=2)
+    page = (project.path / "r.html").read_text(encoding="utf-8")
+    rows = re.findall(r'<th scope="row"[^>]*><a class="id" href="#([^"]*)">(.*?)</a>', page)
+    sections = re.findall(r'<h2 id="(set-[^"]*)-name"><span class="id" dir="auto">(.*?)</span>', page)
+    names = [f"golden/{name}.yaml [{param}]" for param in ("words", "stems") for name in ("faq", "other")]
+    assert [name for _, name in rows] == names
+    assert rows == sections
+
+
 def test_of_a_long_ranking_what_is_judged_is_shown_and_the_rest_counted(project):
     project.write("pytest.ini", "[pytest]\nir_depth = 60\n")
     project.write(

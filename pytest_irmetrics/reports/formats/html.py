@@ -15,15 +15,7 @@ from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table
 from pytest_irmetrics.reports.html_page import page
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, QueryReport
 from pytest_irmetrics.reports.query_details import query_block, query_option
-from pytest_irmetrics.reports.session_report import (
-    RunInfo,
-    SessionReport,
-    counted_as,
-    gated_rows,
-    gated_score,
-    names_by_nodeid,
-    subject,
-)
+from pytest_irmetrics.reports.session_report import RunInfo, SessionReport, gated_score, subject
 from pytest_irmetrics.reports.variants import variant_tables
 
 BEGINNING = "<!doctype html>"
@@ -39,7 +31,7 @@ def render(session: SessionReport) -> str:
     """Return the report as HTML."""
     items = session.failures_first
     lead = _lead(items[0], session) if items else []
-    names = names_by_nodeid(items)
+    names = session.names
     queries = _listed_queries(items, names)
     labels = Counter(one.label for one in queries)
     own: dict[str, list[ListedQuery]] = {item.nodeid: [] for item in items}
@@ -56,10 +48,9 @@ def render(session: SessionReport) -> str:
         lead=lead,
         items=items,
         names=names,
-        unit=counted_as(items),
-        anchor_of=dict(zip(names, _anchors("set", (names[item.nodeid] for item in items)), strict=True)),
+        anchor_of=dict(zip(own, _anchors("set", (names[nodeid] for nodeid in own)), strict=True)),
         facts=_facts(session, labels) if items else [],
-        index=document.overview(items, names, session),
+        index=document.overview(items, session),
         variants=variant_tables(items),
         sections=items[:_SECTIONS],
         most_open=_OPEN_SECTIONS,
@@ -110,7 +101,7 @@ def _blocks(item: ItemReport, said_above: Collection[str]) -> list[Block]:
 def _lead(item: ItemReport, session: SessionReport) -> list[str]:
     """Return the sentences at the top, on the golden set that fails first, or on the only one."""
     if not session.fails(item):
-        means = ", ".join(gated_score(row) for row in gated_rows(item)[:3])
+        means = ", ".join(gated_score(row) for row in item.gated_rows[:3])
         return [means] if means and len(session.items) == 1 else []
     text = next((gate.text for gate in item.verdicts("failed")), f"It {session.verdict(item)}.")
     return [text, *filter(None, [item.provenance]), *item.kind_sentences]
@@ -127,7 +118,7 @@ def _facts(session: SessionReport, labels: Counter[str]) -> list[tuple[str, str,
     Each is its name, its value, its shade, and which queries it counts, as the list's filter calls them.
     """
     items = session.items
-    unit, of, failed = f"{counted_as(items)}s", len(items), sum(map(session.fails, items))
+    unit, of, failed = f"{session.unit}s", len(items), sum(map(session.fails, items))
     if len(items) == 1:
         states = [gate.state for gate in items[0].gates if gate.state != "not checked"]
         unit, of, failed = "gates", len(states), states.count("failed")

@@ -12,7 +12,7 @@ from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.reports import document
 from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table, Text
 from pytest_irmetrics.reports.item_report import ItemReport
-from pytest_irmetrics.reports.session_report import SessionReport, counted_as, names_by_nodeid, subject
+from pytest_irmetrics.reports.session_report import SessionReport, subject
 from pytest_irmetrics.reports.variants import variant_tables
 
 BEGINNING = "## Retrieval quality: "
@@ -56,7 +56,7 @@ def render(session: SessionReport, *, limit: int = COMMENT_LIMIT) -> str:
 def _parts(session: SessionReport, queries: int) -> Iterator[list[str]]:
     """Yield the sections of the report, each as its lines, those first that are left out last."""
     items = session.failures_first
-    unit, names = counted_as(items), names_by_nodeid(items)
+    unit, names = session.unit, session.names
     failing = [item for item in items if session.fails(item)]
     passing = items[len(failing) :]
     in_full = queries == _QUERIES[0]
@@ -66,7 +66,7 @@ def _parts(session: SessionReport, queries: int) -> Iterator[list[str]]:
     if session.ending():
         yield ["", f"**{session.ending()}**"]
     if len(items) > 1 or not in_full:
-        table = document.overview(items[:_ROWS], names, session)
+        table = document.overview(items[:_ROWS], session)
         yield [*_blocks([table], queries), *_more(len(items) - _ROWS, unit)]
     for note in session.baseline_notes:
         yield ["", _words(f"Note: {note}", 10_000)]
