@@ -67,10 +67,8 @@ class Table(Block):
     @classmethod
     def of(cls, rows: Sequence[T], columns: Sequence[Column[T]], **more: Any) -> Table:
         """Return a table of things, given each column's heading, alignment and text of a thing; without columns of no text."""
-        texts = [[cell(row) for row in rows] for _, _, cell in columns]
-        kept = [
-            (head, side, cells) for (head, side, _), cells in zip(columns, texts, strict=True) if any(cells)
-        ]
+        texts = [(head, side, [cell(row) for row in rows]) for head, side, cell in columns]
+        kept = [(head, side, cells) for head, side, cells in texts if any(cells)]
         sides = "".join(side for _, side, _ in kept)
         return cls(
             [head for head, *_ in kept], [*zip(*(cells for *_, cells in kept), strict=True)], sides, **more
@@ -79,7 +77,7 @@ class Table(Block):
 
 @dataclass(frozen=True, slots=True)
 class RankedDocument:
-    """A document of a ranking, its judgment, and its rank in the ranking that this one is compared with."""
+    """A document of a ranking, its judgment, and its ranks before and now."""
 
     doc_id: str
     title: str
@@ -88,18 +86,18 @@ class RankedDocument:
     """`forbidden`, `grade 3` or `unjudged`."""
     kind: str
     """`forbidden`, `relevant` (graded above 0), `other` (judged not relevant) or `unjudged`."""
-    was: int | None = None
-    """Its rank in the other ranking."""
+    before: int | None = None
+    """Its rank in the baseline's ranking."""
+    now: int | None = None
+    """Its rank today."""
     move: str = ""
     """`was 5`, `new`, `now 4` or `gone`; empty where its rank is the same, or nothing is compared. Of a missing document
     where it still was, `rank 37 of candidates`."""
-    fell: bool = False
-    """Whether its rank is worse now."""
 
     @property
-    def was_text(self) -> str:
-        """Its rank in the other ranking as it is printed: `5`, `new`, or `-`."""
-        return "new" if self.move == "new" else str(self.was or "-")
+    def fell(self) -> bool:
+        """Whether both rankings have it, and its rank is worse now."""
+        return self.before is not None and self.now is not None and self.now > self.before
 
     @property
     def stands_out(self) -> bool:
@@ -109,6 +107,10 @@ class RankedDocument:
     def __str__(self) -> str:
         """Return its id, with its title where it has one: `faq-12 "Refunds of annual plans"`."""
         return f'{self.doc_id} "{cut(self.title, _LONGEST_TITLE)}"' if self.title else self.doc_id
+
+
+RankRow: TypeAlias = tuple[int, RankedDocument | None, RankedDocument | None]
+"""A rank, and the documents that stood there before and stand there now."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,8 +127,7 @@ class Query(Block):
     """Sentences on what is wrong with its answer, whatever moved."""
     moved: Sequence[Sequence[str]] = ()
     """Sentences of parts, of which a line has as many as it holds."""
-    ranks: Sequence[tuple[int, RankedDocument | None, RankedDocument | None]] = ()
-    """For each rank the document before and the one now."""
+    ranks: Sequence[RankRow] = ()
     missing: Sequence[RankedDocument] = ()
     """Relevant documents that are not among today's results."""
     compared: bool = False

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
-from pytest_irmetrics.reports.blocks import RankedDocument
+from pytest_irmetrics.reports.blocks import RankedDocument, RankRow
 from pytest_irmetrics.reports.item_report import ScoreRow
 
 WIDTH = 240.0
@@ -150,14 +150,14 @@ class Line(NamedTuple):
     now: float | None
 
 
-def rank_lines(ranks: Sequence[tuple[int, RankedDocument | None, RankedDocument | None]]) -> list[Line]:
+def rank_lines(ranks: Sequence[RankRow]) -> list[Line]:
     """Return a line for each document of two rankings, given as the rows of `side_by_side`; what stands out last, above the others."""
 
     def middle(rank: int | None) -> float | None:
         """Return where a row's middle is; None for a rank below those shown."""
         return None if rank is None or rank > len(ranks) else (rank - 0.5) * ROW_HEIGHT
 
-    ways = [Line(one, middle(rank), middle(one.was)) for rank, one, _ in ranks if one is not None]
-    came = [Line(one, middle(one.was), middle(rank)) for rank, _, one in ranks if one is not None]
-    lines = [*ways, *(line for line in came if line.before is None)]
+    sides = [before for _, before, _ in ranks], [now for _, _, now in ranks]
+    documents = {one.doc_id: one for side in sides for one in side if one is not None}
+    lines = [Line(one, middle(one.before), middle(one.now)) for one in documents.values()]
     return sorted(lines, key=lambda line: line.document.stands_out)

@@ -127,15 +127,10 @@ class SessionReport:
         cure = "To compare: --ir-baseline, or `ir_baseline = true` among the settings."
         return f"{were} not looked at, so no fall fails here. {cure}" if count else ""
 
-    def is_expected_failure(self, item: ItemReport) -> bool:
-        """Whether the test is marked xfail and failed."""
-        return self.outcomes.get(item.nodeid) == "xfailed"
-
     def fails(self, item: ItemReport) -> bool:
         """Whether an item counts as failed: a gate or the test failed, and no xfail mark expects that."""
-        if self.is_expected_failure(item):
-            return False
-        return item.outcome != "passed" or self.outcomes.get(item.nodeid) == "failed"
+        outcome = self.outcomes.get(item.nodeid)
+        return outcome != "xfailed" and (item.outcome != "passed" or outcome == "failed")
 
     def headline(self) -> str:
         """Return one phrase on how many golden sets fail: `1 of 3 golden sets fails`."""

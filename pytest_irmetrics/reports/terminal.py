@@ -89,7 +89,11 @@ def _query(block: Query, screen: Screen, *, ranked: bool) -> Iterator[Line]:
         [*now, *(("-", document) for document in block.missing)],
         [
             ("rank", ">", lambda one: one[0]),
-            ("was", ">", lambda one: one[1].was_text if block.compared else ""),
+            (
+                "was",
+                ">",
+                lambda one: str(one[1].before or ("-" if one[0] == "-" else "new")) if block.compared else "",
+            ),
             ("grade", ">", lambda one: one[1].judgment.removeprefix("grade ")),
             ("document", "<", lambda one: one[1].doc_id),
             ("stage", "<", lambda one: one[1].move if one[0] == "-" else ""),
@@ -129,8 +133,7 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
     inner = screen._replace(width=screen.width - 2)
     for item in session.items:
         failed = item.outcome != "passed"
-        expected = session.is_expected_failure(item)
-        printed = failed and session.failures_printed and not expected
+        printed = failed and session.failures_printed and session.fails(item)
         blocks: list[Block] = [*(document.besides(item) if printed else document.whole(item))]
         if verbosity < 0 or (failed and not printed):
             blocks = [block for block in blocks if block.level is Level.QUIET]

@@ -81,9 +81,8 @@ def _blocks(item: ItemReport, said_above: Collection[str]) -> list[Block]:
     """
     blocks: list[Block] = []
     for block in document.whole(item):
-        if not block.is_shown_at(Level.NORMAL if isinstance(block, Query) else Level.ALL):
-            continue
-        if isinstance(block, Text) and block.text in said_above:
+        shown = block.is_shown_at(Level.NORMAL if isinstance(block, Query) else Level.ALL)
+        if not shown or (isinstance(block, Text) and block.text in said_above):
             continue
         if isinstance(block, Commands) and item.against == OWN_BASELINE:
             history = f"pytest-irmetrics history {shlex.quote(item.nodeid)} --html history.html"
