@@ -73,7 +73,7 @@ def measure_run_noise(
         known = next((_variance(each) for each in scores if len(each) > 1), 0.0)
         spread = [_variance(each) if len(each) > 1 else known for each in scores]
         parts[query_id] = weight**2 * math.fsum(
-            variance / max(len(each), 1) for variance, each in zip(spread, scores, strict=True)
+            variance / len(each) for variance, each in zip(spread, scores, strict=True)
         )
     by_query = math.fsum(parts.values())
     of_passes = [side.of_passes if side.passes > 1 else repeated[0].of_passes for side in sides]
@@ -90,17 +90,16 @@ def measure_run_noise(
 
 def _measure_side(weights: Mapping[str, float], repeats: Mapping[str, Sequence[float | None]]) -> _Side:
     """Measure how one side's scores vary between its passes; ``weights`` add up to 1."""
-    scores = {i: [score for score in repeats.get(i, ()) if score is not None] for i in weights}
-    passes = max((len(repeats.get(query_id, ())) for query_id in weights), default=1)
+    scores = {i: [score for score in repeats[i] if score is not None] for i in weights}
+    passes = max((len(repeats[i]) for i in weights), default=1)
     if passes < 2:
         return _Side(scores, 1, 0.0)
     parts: list[list[float]] = [[] for _ in range(passes)]
     totals: list[list[float]] = [[] for _ in range(passes)]
     for query_id, weight in weights.items():
-        each = list(repeats.get(query_id, ()))
+        each = [*repeats[query_id]]
         if len(each) < passes:  # asked in fewer passes: its average stands for the others
-            known = scores[query_id]
-            each += [math.fsum(known) / len(known) if known else None] * (passes - len(each))
+            each += [math.fsum(scores[query_id]) / len(scores[query_id])] * (passes - len(each))
         for turn, score in enumerate(each):
             if score is not None:
                 parts[turn].append(weight * score)

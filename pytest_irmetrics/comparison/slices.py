@@ -126,6 +126,6 @@ def _differences(comparison: Comparison, metric: Metric) -> dict[str, list[float
     found = {}
     for tag in comparison.now.tags:
         change = comparison.change(metric, tag)
-        if change.n >= MIN_CHANGED and change.changed >= MIN_CHANGED and change.interval is not None:
+        if change.changed >= MIN_CHANGED and change.interval is not None:
             found[tag] = list(change.weighted_differences.values())
     return found

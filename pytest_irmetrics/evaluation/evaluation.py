@@ -8,7 +8,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from itertools import chain, islice
 from types import MappingProxyType
-from typing import cast
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import plural
@@ -277,11 +276,8 @@ class Evaluation:
 
     def scores_of(self, metric: str | Metric, tag: str | None = None) -> dict[str, float]:
         """Return query id → score of the queries that a metric has scored, those with ``tag`` if one is given."""
-        column = self.column(metric, tag)
-        found = dict(zip([query.id for query in self.queries(metric, tag)], column, strict=True))
-        if None in column:
-            found = {query_id: score for query_id, score in found.items() if score is not None}
-        return cast("dict[str, float]", found)
+        scored = zip(self.queries(metric, tag), self.column(metric, tag), strict=True)
+        return {query.id: score for query, score in scored if score is not None}
 
     def score(self, metric: str | Metric, query_id: str) -> float | None:
         """Return the score of any query of the golden set, also of one that is in no mean (``xfail``).

@@ -15,6 +15,7 @@ from pytest_irmetrics.gates.limits import has_own_min, own_gates
 from pytest_irmetrics.gates.regression import (
     MIN_PAIRED,
     MOVED,
+    QUERY,
     compared,
     not_comparable,
     pair_again,
@@ -32,8 +33,6 @@ _LONGEST_ERROR = 120
 
 _MAX_EDITED = 0.1
 """The share of the baseline's queries, by weight, of which passages may be edited before a fall could hide behind that."""
-
-_QUERY = ("query", "queries")
 
 RETURN_KNOWN_IDS = (
     "Return the ids as the golden set writes them; the fixture ir_doc_id can turn a result into its id."
@@ -73,10 +72,8 @@ def decide(case: Case) -> tuple[Verdict, ...]:
 
 def _order(verdict: Verdict) -> tuple[int, bool, float]:
     """Return the sort key of a verdict: its state; of failed ones checks without a limit, means by excess, single queries."""
-    place = STATES.index(verdict.state)
-    if not verdict.failed:
-        return place, False, 0.0
-    return place, verdict.single, -(math.inf if verdict.broken_by is None else verdict.broken_by)
+    excess = math.inf if verdict.broken_by is None else verdict.broken_by
+    return STATES.index(verdict.state), verdict.single, -excess
 
 
 # The judge of each word of thresholds -----------------------------------------------------------------------
@@ -90,8 +87,7 @@ def _judge(case: Case, gate: Gate) -> Verdict | None:
         obstacle = not_comparable(case, gate) if gate.metric.kind == "overlap" else None
         return obstacle or _JUDGES[gate.word](case, gate)
     except NoQueryError as error:
-        state = case.failure if gate.compares else "failed"
-        return Verdict.of(gate, state, f"A gate over no query: {error}", over_no_query=True)
+        return Verdict.of(gate, case.failure(gate), f"A gate over no query: {error}", over_no_query=True)
 
 
 def _bound(case: Case, gate: Gate) -> Verdict:
@@ -109,8 +105,7 @@ def _bound(case: Case, gate: Gate) -> Verdict:
     text = f"{subject(gate)} is {shown}{unit}, {gap}{unit} {side} {whose} {rule}."
     parts = {} if gate.query_id else _parts(case.measured(gate.metric), gate)
     queries = sorted((i for i, part in parts.items() if part > TOLERANCE), key=lambda i: (-parts[i], i))
-    state = case.failure if gate.compares else "failed"
-    return Verdict.of(gate, state, text, queries=tuple(queries), limit=limit, value=value)
+    return Verdict.of(gate, case.failure(gate), text, queries=tuple(queries), limit=limit, value=value)
 
 
 def _parts(evaluation: Evaluation, gate: Gate) -> dict[str, float]:
@@ -144,18 +139,16 @@ def _each(case: Case, gate: Gate) -> Verdict | None:
         raise NoQueryError(f"nothing is left for min_each on {subject(gate)}.")
     lowest = min(judged)[0]
     below = sorted(each for each in judged if not keeps(gate, each[0], limit))
-    queries = plural(len(judged), *_QUERY)
+    asked = plural(len(judged), *QUERY)
     if not below:
-        text = f"{subject(gate)} is at least {score_text(limit)} for each of {queries}."
+        text = f"{subject(gate)} is at least {score_text(limit)} for each of {asked}."
         return Verdict.of(gate, "passed", text, limit=limit)
     text = (
-        f"{subject(gate)} is below {score_text(limit, lowest)} for {len(below):,} of {queries}; "
+        f"{subject(gate)} is below {score_text(limit, lowest)} for {len(below):,} of {asked}; "
         f"the lowest is {score_text(lowest, limit)}, and each must reach it."
     )
-    state = case.failure if gate.compares else "failed"
-    return Verdict.of(
-        gate, state, text, queries=tuple([query_id for _, query_id in below]), limit=limit, value=lowest
-    )
+    queries = tuple([query_id for _, query_id in below])
+    return Verdict.of(gate, case.failure(gate), text, queries=queries, limit=limit, value=lowest)
 
 
 def _narrowing(case: Case, gate: Gate) -> Verdict | None:
@@ -195,7 +188,7 @@ def _errors(evaluation: Evaluation) -> Verdict:
     beginning = sentences or cut(error.rstrip("."), _LONGEST_ERROR)
     there = "There is" if len(kinds) == 2 else "There are"
     others = f" {there} {plural(len(kinds) - 1, 'other error', 'other errors')}." if len(kinds) > 1 else ""
-    text = f"{len(errors):,} of {plural(asked, *_QUERY)} could not be retrieved: {beginning}.{others} No mean was computed."
+    text = f"{len(errors):,} of {plural(asked, *QUERY)} could not be retrieved: {beginning}.{others} No mean was computed."
     return Verdict("failed", f"{text} {stopped}" if stopped else text, "errors", queries=tuple(errors))
 
 
@@ -254,7 +247,7 @@ def _wrongly_answered(case: Case) -> Iterator[Verdict]:
     metric = Metric("no_answer")
     wrong = tuple(query.id for query in unanswerable if _answered(case.evaluation, query.id))
     if wrong:
-        got = f"{plural(len(wrong), *_QUERY)} marked `no_answer` got an answer"
+        got = f"{plural(len(wrong), *QUERY)} marked `no_answer` got an answer"
         text = f"{got}; set a threshold on the metric no_answer to allow some."
         yield Verdict("failed", text, "no_answer", metric, queries=wrong)
     else:
@@ -294,7 +287,7 @@ def _unpaired(case: Case) -> Iterator[Verdict]:
     elif not at_least(_MAX_EDITED, edited_share):
         name = against.name
         text = (
-            f"{plural(len(edited), *_QUERY)} of {name}, {per_cent(edited_share)} by weight, "
+            f"{plural(len(edited), *QUERY)} of {name}, {per_cent(edited_share)} by weight, "
             f"{'judges' if len(edited) == 1 else 'judge'} other passages now: {listed(edited)}. "
             f"{name[0].upper()}{name[1:]} was not searched for these, so a fall could hide behind the edit."
         )

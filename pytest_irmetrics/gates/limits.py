@@ -60,7 +60,7 @@ def stored_form(gates: Iterable[Gate]) -> StoredLimits:
     return tuple(found.values())
 
 
-def read_limits(run: Run, custom: Collection[str] = (), origin: str = "") -> LimitsOfRun | None:
+def read_limits(run: Run, custom: Collection[str], origin: str = "") -> LimitsOfRun | None:
     """Return the limits that were stored with a run; None where it says nothing of them.
 
     `custom` holds the names of metrics of one's own, `origin` is where messages say that the limits were set.

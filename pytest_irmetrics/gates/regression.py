@@ -28,7 +28,7 @@ _LEVEL = 0.05
 _MOST_LOST = 1
 """How many more queries may fall to 0 than rise from it before a fall fails by `auto`."""
 
-_QUERY = ("query", "queries")
+QUERY = ("query", "queries")
 
 
 def compared(case: Case, gate: Gate) -> Verdict | None:
@@ -44,7 +44,7 @@ def compared(case: Case, gate: Gate) -> Verdict | None:
         text = (
             f"A gate over no query: {subject(gate)} leaves out today whatever it counted in {against.name}."
         )
-        return Verdict.of(gate, case.failure, text, queries=tuple(before), over_no_query=True)
+        return Verdict.of(gate, case.failure(gate), text, queries=tuple(before), over_no_query=True)
     lacks = "has none of its queries" if gate.query_id is None else "does not have this query"
     reason = f"{against.name} {lacks}."
     try:
@@ -63,7 +63,7 @@ def not_comparable(case: Case, gate: Gate) -> Verdict | None:
         text = f"{subject(gate)}: {gate.word} {gate.limit} is not checked without {other}--ir-baseline."
         return Verdict.of(gate, "not checked", text)
     obstacle = _obstacle(case, case.comparison, gate)
-    return None if obstacle is None else Verdict.of(gate, case.failure, obstacle[0], details=obstacle[1:])
+    return obstacle and Verdict.of(gate, case.failure(gate), obstacle[0], details=obstacle[1:])
 
 
 def _obstacle(case: Case, comparison: Comparison, gate: Gate) -> tuple[str, str] | None:
@@ -179,7 +179,7 @@ class _Moved:
         change = self.change
         worse, better = len(change.worse), len(change.better)
         same = change.n - worse - better
-        yield f"{plural(change.n, *_QUERY)}: {worse:,} worse, {better:,} better, {same:,} same."
+        yield f"{plural(change.n, *QUERY)}: {worse:,} worse, {better:,} better, {same:,} same."
         if self.noise is not None:
             yield noise_text(self.noise, None if self.gate.word == "min_gain" else self.limit)
 
@@ -235,7 +235,7 @@ class _Lost(_Moved):
     @property
     def text(self) -> str:
         allowed = f"at most {self.gate.limit}" if self.limit else "none"
-        scored = plural(len(self.change.before), *_QUERY)
+        scored = plural(len(self.change.before), *QUERY)
         return f"{len(self.change.lost):,} of {scored} fell to 0 by {subject(self.gate)}; {allowed} may."
 
     def statistics(self) -> Iterator[str]:

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from math import fsum, inf, isfinite, log2
 from operator import mul
 from typing import Literal
@@ -358,7 +358,7 @@ class Family:
     upper: float = 1.0
     has_known_ideal: bool = True
     """Whether the best ranking there is has the judged documents in order of their grades, and no others."""
-    about: str = field(default="", repr=False)
+    about: str = ""
     """The definition, where there is no formula with a docstring."""
 
     @property

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -30,6 +31,28 @@ def test_a_name_that_cannot_be_read_says_what_to_write():
             evaluate(GOLDEN, RUN, [written], custom_metrics=OWN)
         assert message in str(caught.value), (written, str(caught.value))
         assert "\n" not in str(caught.value)
+
+
+@pytest.mark.parametrize(
+    ("written", "ends"),
+    [
+        ("qwertyuiop", "bpref, overlap, no_answer, latency_p50, latency_p95, own, own_10."),
+        (
+            "ndcg(rel=2)",
+            "binary metrics: mrr, map, precision, recall, hit, all, f1, r_precision, rbp, bpref.",
+        ),
+        ("own(query=1)", "'query' cannot be a parameter. Give keyword arguments, and the cut-off after '@'."),
+        (
+            "own(ranking=1)",
+            "'ranking' cannot be a parameter. Give keyword arguments, and the cut-off after '@'.",
+        ),
+        ("owm@3", "Did you mean own@3?"),
+        ("ndcg-10", "Did you mean ndcg@10?"),
+    ],
+)
+def test_what_is_known_and_what_is_meant_is_said_whole(written, ends):
+    with pytest.raises(ValueError, match=re.escape(ends) + "$"):
+        evaluate(GOLDEN, RUN, [written], custom_metrics=OWN)
 
 
 @pytest.mark.parametrize(("written", "type_"), [(None, "NoneType"), (10, "int")])

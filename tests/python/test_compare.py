@@ -170,8 +170,20 @@ def test_what_was_not_evaluated_or_is_a_latency_has_no_change():
     comparison = compare(evaluation, evaluation)
     with pytest.raises(ValueError, match="latency_p50 is never in a baseline; gate it with `max`"):
         comparison["latency_p50"]
-    with pytest.raises(ValueError, match="map was not evaluated"):
-        comparison["map"]
+    for name in ("map", "overlap@11"):
+        with pytest.raises(ValueError, match=f"{name} was not evaluated"):
+            comparison[name]
+    assert comparison["overlap@10"].now == 1
+
+
+def test_queries_that_were_asked_once_have_no_run_noise():
+    golden = golden_set(3, tags=lambda n: ("twice",) if n else ("once",))
+    run = stored([{"id": f"q{n}", "rankings": [HIT, SECOND][: 1 + n]} for n in range(3)])
+    now, before = (evaluate(golden, one, ["mrr"]) for one in (run, run_of(golden, lambda _: HIT)))
+    comparison = compare(now, before)
+    assert comparison.run_noise("mrr", "once") is compare(before, before).run_noise("mrr") is None
+    assert comparison.run_noise("mrr", "twice").asked == (2, 1)
+    assert comparison.run_noise("mrr").unstable == ("q1", "q2")
 
 
 def test_slices_are_compared_by_their_own_weights():

@@ -36,6 +36,9 @@ def test_a_limit_that_a_tag_has_of_its_own_takes_the_place(project):
     gated(project, 'ir_threshold("mrr", 0.8, tag="*")', 'ir_threshold("mrr", 0.4, tag="short")')
     project.answers(SHORT_LOST)
     project.run().assert_outcomes(passed=1)
+    gated(project, 'ir_threshold("mrr", 0.8, tag="*")', 'ir_threshold("mrr", 0.4, tag="long")')
+    project.answers(SHORT_LOST)
+    project.run().assert_outcomes(failed=1)
 
 
 def test_it_is_stored_as_written_and_a_looser_one_is_named(project):
