@@ -9,7 +9,6 @@ PYTEST_DONT_REWRITE: pytest does not warn a second run in one process that this 
 from __future__ import annotations
 
 import sys
-import time
 from importlib.machinery import PathFinder
 from typing import TYPE_CHECKING, Any
 
@@ -191,13 +190,13 @@ class _Controller:
     """Loads the recorder, in the controlling process, once there is something to record."""
 
     def __init__(self, config: pytest.Config) -> None:
-        self._config, self._started = config, time.time()
+        self._config = config
 
     def record(self) -> Recorder:
         """Register the recorder in place of this: it sees all reports from then on."""
         from pytest_irmetrics.plugin.recorder import Recorder  # noqa: PLC0415 - only a run that gates pays for it
 
-        recorder = Recorder(self._config, self._started)
+        recorder = Recorder(self._config)
         self._config.pluginmanager.unregister(self)
         self._config.pluginmanager.register(recorder, "irmetrics-recorder")
         return recorder

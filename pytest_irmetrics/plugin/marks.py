@@ -7,7 +7,6 @@ import glob
 import os
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
-from types import MappingProxyType
 from typing import Any, NamedTuple
 
 import pytest
@@ -35,7 +34,7 @@ class GoldenParameter(NamedTuple):
     path: Path | None
     siblings: tuple[Path, ...] = ()
     """All golden sets of the test, this one among them."""
-    asked: Mapping[str, Any] = MappingProxyType({})
+    asked: Mapping[str, Any] = {}
     """What it sets in place of the settings: the keywords of `RetrievalOptions`."""
     problem: str | None = None
 

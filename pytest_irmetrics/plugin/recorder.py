@@ -60,12 +60,12 @@ class _Attempt:
 class Recorder:
     """Collects the test reports of all items, from however many workers, and reports on the session: a plugin of pytest."""
 
-    def __init__(self, config: pytest.Config, started: float) -> None:
-        """Take when the session began, as `time.time` tells it. Raises pytest.UsageError for a report that cannot be written."""
+    def __init__(self, config: pytest.Config) -> None:
+        """Begin a session. Raises pytest.UsageError for a report that cannot be written."""
         self._config = config
         self._settings = run_config(config)
         self._targets = _report_targets(config, self._settings.reports) if self._settings.reports else []
-        self._started = started
+        self._started = time.time()
         self._attempts: dict[str, _Attempt] = {}
         self._stored: list[str] = []
         self._written: list[str] = []
