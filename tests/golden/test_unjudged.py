@@ -41,7 +41,7 @@ def test_a_list_of_queries_gates_without_one_judgment(gated):
     passed = gated.run("--ir-baseline")
     passed.assert_outcomes(passed=1)
     assert "golden/faq.txt: passes, 30 queries; overlap@10 1.0000" in printed(passed)
-    assert "Nobody has judged 30 of 30 queries" in printed(passed)
+    assert "Nobody has judged 30 of 30 queries: only overlap looks at these." in printed(passed)
     gated.answers(CHANGED)
     failed = gated.run("--ir-baseline", "--ir-report=report.json", "--ir-report=report.md", "-v")
     failed.assert_outcomes(failed=1)

@@ -139,19 +139,19 @@ def test_a_stored_run_that_stands_in_keeps_its_own(project):
     [
         (
             "['minilm']",
-            "The fixture ir_provenance gave list ['minilm']. Give a mapping of names to text or numbers",
+            "The fixture ir_provenance gave list ['minilm']. Give a mapping of names to text or numbers: {",
         ),
         (
             "{'docs': [1, 2]}",
-            "gave list [1, 2] for 'docs', which is neither a text nor a finite number. Write it as text",
+            "gave list [1, 2] for 'docs', which is neither a text nor a finite number. Write it as text, or leave it out.",
         ),
         ("{'docs': None}", "gave None for 'docs'"),
         ("{'docs': True}", "gave bool True for 'docs'"),
         ("{'docs': float('nan')}", "gave float nan for 'docs'"),
         ("{'docs': 10 ** 400}", "for 'docs'"),
         ("{'built': __import__('datetime').date(2026, 1, 2)}", "for 'built', which is neither"),
-        ("{7: 'x'}", "has the name int 7. A name is a text"),
-        ("{'': 'x'}", "A name is a text that is not empty"),
+        ("{7: 'x'}", "The fixture ir_provenance has the name int 7. A name is a text"),
+        ("{'': 'x'}", "A name is a text that is not empty."),
     ],
 )
 def test_what_cannot_be_stored_fails_before_any_query_is_asked(project, given, says):
