@@ -169,7 +169,7 @@ def _affixed(new: Collection[str], gone: Collection[str]) -> dict[str, str]:
 
     What is added ends at a character that is neither letter nor digit, so that `d1` is in `kb/d1` and not in `d12`.
     """
-    found = {doc_id: inner for doc_id in sorted(new) for inner in _inner(doc_id) if inner in gone}
+    found = {doc_id: inner for doc_id in new for inner in _inner(doc_id) if inner in gone}
     wanted = {*new} - found.keys()
     for doc_id in sorted(gone):
         found |= {inner: doc_id for inner in _inner(doc_id) if inner in wanted}

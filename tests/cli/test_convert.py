@@ -124,7 +124,9 @@ def test_that_a_trec_run_does_not_hold_all_is_told():
     head = {"format": "pytest-irmetrics run", "version": 1}
     Path("a.json").write_text(json.dumps({**head, "queries": answers}))
     done = convert("a.json", "a.run")
-    assert done.err.startswith("note: A TREC run holds the ids of one ranking a query")
+    assert done.err == (
+        "note: A TREC run holds the ids of one ranking a query, and no empty one: all else of the run is left out.\n"
+    )
     assert done.out == "a.run: 2 queries\n"
     assert "--force" in convert("a.json", "a.run", status=1).err
 
@@ -135,4 +137,9 @@ def test_one_of_two_files_that_is_there_is_not_written_over():
     assert "a.topics.tsv: It is there already." in convert("a.jsonl", "a.qrels", status=1).err
     assert not Path("a.qrels").exists()
     convert("a.jsonl", "a.qrels", "--force")
+    alone = "note: Standard output holds the judgments alone: the texts are left out."
+    assert convert("a.jsonl", "-", "--to", "trec").err.splitlines()[0] == alone
+    Path("d.yaml").mkdir()
+    advice = "d.yaml: is not a file. Move it out of the way, and convert again.\n"
+    assert convert("a.jsonl", "d.yaml", "--force", status=1).err == advice
     assert Path("a.topics.tsv").read_text() == "q\ta b\n"

@@ -131,6 +131,7 @@ UNREADABLE = [
     (stored().replace('{"id": "hard"', '\n<<<<<<< HEAD\n{"id": "hard"'), "conflict"),
     (stored().replace('"version": 1', '"version": 9'), "version 9 of the format"),
     (POINTER, "Git LFS"),
+    (stored().replace('"depth": 10, ', ""), "it holds an unknown number of results a query, fewer than today's 10"),
     (stored(depth=5), "it holds 5 results a query, fewer than today's 10"),
     ("", "empty"),
     (None, "holds no baseline of this test"),
@@ -237,6 +238,7 @@ def test_without_a_golden_set_the_newest_judgments_stand_for_it(folder):
     assert "faq.yaml:2:1: " in history(status=1).err
     (folder / "faq.yaml").unlink()
     assert points()[0]["means"]["mrr"] == pytest.approx(2.5 / 3)
+    assert "all scored under the judgments of the newest version." in history().out
 
 
 def test_tests_are_chosen_by_id_part_or_path(folder):
@@ -260,17 +262,24 @@ def test_since_a_commit_whose_baseline_is_damaged_or_missing(folder):
 
 
 def test_what_is_no_ground_for_a_history(folder, tmp_path_factory, monkeypatch):
-    assert "There is no folder ir_baselines with baselines" in history(status=1).err
+    told = "There is no folder ir_baselines with baselines from here on down. Go to the tests, or store a baseline"
+    assert history(status=1).err == f"{told} (pytest --ir-baseline-update).\n"
     commit(folder, ("Begin", stored()), ("Reorder", stored(hours="z h1")))
-    assert "is too shallow for recall@99" in history("--metrics", "recall@99", status=1).err
+    assert (
+        "is too shallow for recall@99. Name other --metrics."
+        in history("--metrics", "recall@99", status=1).err
+    )
+    left_out = "Left out, as the baseline holds 10 results a query: recall@99."
+    assert left_out in history("--metrics", "recall@99,mrr").out
     both = history("--json", "--html", "x.html", status=2).err
     assert "argument --html: not allowed with argument --json" in both
     for limit in ("many", "-1"):
-        assert "is no count. Write a whole number" in history(f"--limit={limit}", status=2).err
+        assert "is no count. Write a whole number; 0 shows all" in history(f"--limit={limit}", status=2).err
     shallow, outside = (tmp_path_factory.mktemp(name) for name in ("shallow", "outside"))
     git(shallow, "clone", "-q", "--depth", "1", f"file://{folder}", ".")
     monkeypatch.chdir(shallow)
-    assert "note: This clone is shallow" in history().out
+    told = "note: This clone is shallow: what was committed before is not in it. `git fetch --unshallow` fetches it."
+    assert told in " ".join(history().out.split())
     (outside / BASELINE).parent.mkdir(parents=True)
     (outside / BASELINE).write_text(stored())
     monkeypatch.chdir(outside)

@@ -104,7 +104,8 @@ def test_baselines_are_found_in_the_whole_project_and_one_that_is_broken_is_a_no
     assert done.err.startswith("note: ")
     assert "test_it[broken].json" in done.err
     Path("../tests/ir_baselines/test_search/test_it[faq].json").unlink()
-    assert "No baseline of this golden set" in label(status=1, file="../golden/faq.yaml").err
+    told = "No baseline of this golden set is in a folder ir_baselines from here on down. Store one (pytest --ir-baseline-update), or name a run (--run RUN)."
+    assert label(status=1, file="../golden/faq.yaml").err.splitlines()[-1] == f"../golden/faq.yaml: {told}"
 
 
 def test_what_is_judged_already_leaves_an_empty_list_in_every_form():
@@ -146,6 +147,7 @@ def test_a_corpus_that_cannot_be_read_is_told(name, data, told):
         Path(name).write_bytes(data)
     done = run("label", FILE, "--corpus", name)
     assert done.err.startswith(told)
+    assert done.err.endswith(". Give JSON Lines of docid, title and text, in UTF-8.\n")
     assert done.status == 1
 
 
@@ -384,7 +386,9 @@ def test_a_passage_is_asked_for_where_the_query_judges_passages():
     write_run("now.json", {"back": ["book (chunk 4)", "faq"]})
     Path("c.jsonl").write_text('{"docid": "faq", "text": "You pay. The way back is free."}\n')
     answers = ["1", "", "u", "1", "keep the receipts", "2", "is not there", "The way  back"]
-    assert "not in the text" in judge(*answers, options=["--run", "now.json", "--corpus", "c.jsonl"])
+    out = judge(*answers, options=["--run", "now.json", "--corpus", "c.jsonl"])
+    assert "the passage, in its own words (u back): " in out
+    assert "  These words are not in the text. Write them as they stand there.\n" in out
     _, first, second = GoldenSet.load(FILE).queries["back"].passages
     assert (first.doc, first.text, first.grade) == ("book", "keep the receipts", 1)
     assert (second.doc, second.text, second.grade) == ("faq", "The way back", 2)
@@ -394,5 +398,7 @@ def test_only_yaml_is_appended_to():
     Path("a b.csv").write_text("id,query,docid,rating\nrefund,refund policy,d1,1\n")
     for options in (["-i"], ["--judge", "refund", "u1", "1"]):
         told = label(*options, file="a b.csv", status=1).err
-        assert "Judgments are appended to YAML alone." in told
-        assert "convert 'a b.csv' 'a b.yaml'" in told
+        assert told == (
+            "a b.csv: Judgments are appended to YAML alone. Add them to this file with what wrote it, or make YAML of it: "
+            "`pytest-irmetrics convert 'a b.csv' 'a b.yaml'`.\n"
+        )

@@ -136,6 +136,8 @@ def schema():
     described = json.loads(printed)
     assert printed == json.dumps(described, indent=2) + "\n"
     assert printed.isascii()
+    words = described["$defs"]["thresholds_of_metric"]["anyOf"][-1]["properties"]
+    assert words["min"]["description"].startswith("Fails where ")
     jsonschema.Draft202012Validator.check_schema(described)
     return described
 

@@ -151,7 +151,10 @@ def test_a_list_of_queries_is_read_and_written(tmp_path, monkeypatch):
         assert all(query.is_unjudged for query in GoldenSet.load(target).queries.values())
     assert Path("back.txt").read_text() == "one\ntwo words\nno\n"
     refused = run("convert", "q.txt", "q.csv")
-    assert (refused.status, "Nothing of it can be held as CSV" in refused.err) == (1, True)
+    assert (
+        refused.status,
+        "Nothing of it can be held as CSV. Convert it to YAML or JSONL." in refused.err,
+    ) == (1, True)
     Path("faq.yaml").write_text(MIXED)
     said = "faq.yaml: A list of queries holds no judgments. Choose YAML or JSONL, for the judgments of: 'a'."
     assert run("convert", "faq.yaml", "faq.txt").err.splitlines()[-1] == said
@@ -169,6 +172,9 @@ def test_init_begins_from_a_list_of_queries(pytester, monkeypatch):
     Path("queries.txt").write_text("refund policy\nhow do I pay by invoice\n")
     done = run("init", "--queries", "queries.txt")
     assert done.status == 0, done.err
+    assert "\nFirst put your search into conftest.py.\n" in done.out
+    first = "# Nobody has judged these queries yet (`relevant: []`). They are compared with the baseline, by overlap@10.\n"
+    assert Path("golden/faq.yaml").read_text().startswith(first)
     commands = [line.partition(": ")[2] for line in done.out.splitlines() if " pytest " in line]
     options = ["-p", "pytest_irmetrics.plugin", "-p", "no:cacheprovider"]
     for command in commands:
@@ -196,6 +202,7 @@ def test_a_grade_of_0_waits_for_a_relevant_document(tmp_path, monkeypatch):
     Run({"b": ["v1", "v2", "v3"]}).save("a.run")
     label = ["label", "faq.yaml", "--run", "a.run", "-i"]
     only = run(*label, stdin="0\n0\nq\n")
+    assert "  Written as soon as a document of this query is relevant.\n" in only.out
     assert "Without a relevant document, and so as they were: b." in only.out
     assert Path("faq.yaml").read_text() == MIXED
     both = run(*label, stdin="0\nu\n0\n2\nu\n3\n0\nq\n")
