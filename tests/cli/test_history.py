@@ -131,7 +131,10 @@ UNREADABLE = [
     (stored().replace('{"id": "hard"', '\n<<<<<<< HEAD\n{"id": "hard"'), "conflict"),
     (stored().replace('"version": 1', '"version": 9'), "version 9 of the format"),
     (POINTER, "Git LFS"),
-    (stored().replace('"depth": 10, ', ""), "it holds an unknown number of results a query, fewer than today's 10"),
+    (
+        stored().replace('"depth": 10, ', ""),
+        "it holds an unknown number of results a query, fewer than today's 10",
+    ),
     (stored(depth=5), "it holds 5 results a query, fewer than today's 10"),
     ("", "empty"),
     (None, "holds no baseline of this test"),

@@ -369,15 +369,18 @@ def test_titles_texts_and_all_that_is_known_of_the_query_are_shown():
     Path("c.jsonl").write_text(
         json.dumps({"docid": "u1", "title": "One", "text": "Words of it. " * 90}) + "\n"
     )
+    edit = replace("{d1: 1, d2: 2}", "{d1: 1, d2: 2, d3: 0, d4: 0, d5: 0, d6: 0}")
+    edit()
     out = judge("q", options=["--corpus", "c.jsonl"])
     for part in (
         "refund policy",
-        "judged    2 d2; 1 d1",
+        "judged    2 d2; 1 d1; 0 d3; 0 d4; 0 d5 and 1 more\n",
         "document  u1",
         "title     One",
     ):
         assert part in out
-    assert 40 < out.count("Words of it.") < 60
+    _, _, text = out.partition("text      ")
+    assert " ".join(text.split()).startswith(("Words of it. " * 90)[:599] + "…")
 
 
 def test_a_passage_is_asked_for_where_the_query_judges_passages():

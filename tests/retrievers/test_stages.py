@@ -98,12 +98,17 @@ def test_of_several_stages_each_document_counts_at_the_first_named(project):
     project.answers({"refund policy": ["doc-9"], "opening hours": ["doc-1"]})
     said = text_of(project.run("--ir-baseline"))
     assert "of 3 relevant documents lost, 1 is still among the candidates, 1 in dense, 1 in no stage." in said
-    assert "Nothing relevant is in bm25 for any query." in said
+    assert "in no stage. Nothing relevant is in bm25 for any query." in said
+    assert said.count("Nothing relevant is") == 1
     assert (
         "rank 1 → gone, rank 1 of candidates, rank 2 of dense; doc-40 (grade 1): rank 3 → gone, rank 1 of dense"
         in said
     )
     assert "- 2 1 doc-4 in no stage" in text_of(project.run("--ir-baseline", "-vv"))
+    tell(project, {"candidates": [], "bm25": ["doc-7"]})
+    said = text_of(project.run("--ir-baseline"))
+    assert "By stage: of 3 relevant documents lost, 3 are in no stage." in said
+    assert "Nothing relevant is" not in said
 
 
 def test_without_a_fall_it_speaks_of_what_was_not_found(project):
