@@ -30,11 +30,11 @@ _EDITS = {
     "tags": ("query with other tags", "queries with other tags"),
     "no_answer": ("query with another no_answer", "queries with another no_answer"),
     "forbidden": ("forbidden document changed", "forbidden documents changed"),
-    "relevance level": ("relevance level changed", "relevance levels changed"),
-    "depth": ("depth changed", "depths changed"),
+    "relevance level": ("relevance level changed",),
+    "depth": ("depth changed",),
     "limit": ("limit differs", "limits differ"),
 }
-"""Kind of edit → what it is called, of one and of several."""
+"""Kind of edit → what it is called, of one and of several, where there may be."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +59,10 @@ class Edit:
 
 def edit_sentences(edits: Sequence[Edit]) -> Iterator[str]:
     """Yield a sentence on each kind of edit, those that hold less first."""
-    for kind, (one, many) in _EDITS.items():
+    for kind, words in _EDITS.items():
         alike = sorted((edit for edit in edits if edit.kind == kind), key=lambda edit: not edit.weaker)
         if alike:
-            yield f"{plural(len(alike), one, many)}: {listed(alike, _NAMED)}."
+            yield f"{plural(len(alike), *words)}: {listed(alike, _NAMED)}."
 
 
 def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterator[Edit]:
@@ -72,9 +72,7 @@ def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterato
     """
     answers, today = comparison.baseline.run.answers, comparison.full.golden
     yield from (Edit("dropped", query_id) for query_id in comparison.removed)
-    yield from (
-        Edit("added", query_id) for query_id in comparison.new if today.queries[query_id].xfail is None
-    )
+    yield from (Edit("added", i) for i in comparison.new if today.queries[i].xfail is None)
     yield from (Edit("reworded", i) for i in (*comparison.reworded, *comparison.passages_edited))
     for query_id in comparison.paired:
         query, answer = today.queries[query_id], answers[query_id]

@@ -96,9 +96,8 @@ def _read(repository: Repository, commit: str, path: str, called: str, depth: in
 
 def _evaluate(run: Run, golden: GoldenSet, metrics: Sequence[Metric], depth: int | None) -> Evaluation:
     """Score a version over those of the golden set's queries that it holds in their words."""
-    held = [
-        i for i, one in run.answers.items() if i in golden.queries and is_answer_to(one, golden.queries[i])
-    ]
+    answers, queries = run.answers, golden.queries
+    held = [i for i in answers if i in queries and is_answer_to(answers[i], queries[i])]
     return Evaluation(golden, Retrieved(run), tuple(metrics), depth).narrowed(held, None)
 
 

@@ -156,9 +156,7 @@ class ItemResult:
         if full is None and not words:
             return None
         own = [v for v in self.verdicts if (v.metric, v.tag) == (metric, tag) and v.word in WORDS]
-        broken = {
-            verdict.word for verdict in own if verdict.failed and not (verdict.single or verdict.as_stored)
-        }
+        broken = {v.word for v in own if v.failed and not (v.single or v.as_stored)}
         states = {verdict.state for verdict in own}
         unjudged = "not checked" if words else ""
         limits = {word: f"{WORDS[word].sign}{words[word].limit}" for word in WORDS if word in words}
@@ -202,12 +200,9 @@ class ItemResult:
         from pytest_irmetrics.comparison.slices import joint_intervals  # noqa: PLC0415 - many golden sets have no tags
 
         rows = (self._row(metric, tag) for tag in tags)
+        compared = [row for row in rows if row is not None and row.baseline is not None]
         intervals = joint_intervals(self.comparison, metric)
-        return [
-            replace(row, interval=intervals.get(row.tag or ""))
-            for row in rows
-            if row is not None and row.baseline is not None
-        ]
+        return [replace(row, interval=intervals.get(row.tag or "")) for row in compared]
 
     @property
     def acceptable(self) -> bool:

@@ -158,9 +158,8 @@ def relevant_counts(comparison: Comparison) -> str:
             for side in (comparison.baseline, comparison.now)
         )
         moved = [_moved(before, now) for before, now in product(*ranks)]
-        counts = [
-            count + mean(column) for count, column in zip(counts, zip(*moved, strict=True), strict=True)
-        ]
+        averages = map(mean, zip(*moved, strict=True))
+        counts = [count + average for count, average in zip(counts, averages, strict=True)]
     left, came, before, now, lower, higher = map(round, counts)
     what = "passage" if all(one.passages for one in comparison.now.counted if one.judgments) else "document"
     return (

@@ -251,10 +251,7 @@ def _ended_early(answers: Answers) -> str | None:
 
 def _reordered(answers: Answers) -> str | None:
     """Look for answers that hold the documents that they held, in quite another order."""
-    seen = _showing(
-        answers,
-        lambda before, now: len(now) == len(before) >= _FEWEST and {*before} == {*now},
-    )
+    seen = _showing(answers, lambda before, now: len(now) == len(before) >= _FEWEST and {*before} == {*now})
     if not seen or mean([disorder(pair.before, pair.now) for pair in seen]) < _REORDERED:
         return None
     return (

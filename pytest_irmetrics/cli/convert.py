@@ -46,6 +46,9 @@ ARGUMENTS = (
 )  # fmt: skip
 _RUNS = {"run": "run", "trec": "run", "res": "run", "json": "json"}
 """Suffix of a run → its format."""
+_ON_TREC = (
+    "A TREC run holds the ids of one ranking a query, and no empty one: all else of the run is left out."
+)
 _MAX_NAMED = 5
 """How many queries a note names at most."""
 
@@ -156,9 +159,5 @@ def _convert_run(options: argparse.Namespace, form: str, to: str) -> tuple[dict[
         text = source.dumps() if to == "json" else "".join(trec.lines(source.answers))
     except RunError as error:  # an id that the format cannot hold
         raise shared.CommandError(f"{options.source}: {error}") from None
-    notes = []
-    if form != to == "run":
-        notes.append(
-            "A TREC run holds the ids of one ranking a query, and no empty one: all else of the run is left out."
-        )
+    notes = [_ON_TREC] if form != to == "run" else []
     return {options.target: text.encode()}, plural(len(source), "query", "queries"), notes

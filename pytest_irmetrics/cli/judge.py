@@ -136,9 +136,8 @@ class Session:
         except (EOFError, UnicodeDecodeError):  # as at a terminal of another encoding
             shared.print_line("")
         finally:
-            _print(
-                f"{self.shown}: {plural(sum(len(one.new) for one in self.done if one), 'judgment')} written."
-            )
+            written = sum(len(one.new) for one in self.done if one)
+            _print(f"{self.shown}: {plural(written, 'judgment')} written.")
             if waiting := [query_id for query_id, held in self.held_back.items() if held]:
                 _print(f"Without a relevant document, and so as they were: {listed(waiting, _MOST_GRADED)}.")
 

@@ -45,13 +45,7 @@ def _thresholds(name: str, words: Sequence[str]) -> dict[str, Any]:
         word: {"description": f"Fails where {WORDS[word].fails_when}.", "anyOf": _limit(word)}
         for word in words
     }
-    by_word = {
-        "type": "object",
-        "properties": limits,
-        "patternProperties": {"^x-": {}},
-        "additionalProperties": False,
-        "minProperties": 1,
-    }
+    by_word = {**_mapping(limits, additional=False), "minProperties": 1}
     own = {"$ref": f"#/$defs/{name}_of_metric"}
     properties: dict[str, Any] = {}
     for family in FAMILIES.values():
@@ -60,13 +54,16 @@ def _thresholds(name: str, words: Sequence[str]) -> dict[str, Any]:
             properties[family.name] = about
             if family.kind in ("ranking", "overlap"):
                 properties[f"{family.name}@10"] = about
-    of_set = {
-        "type": "object",
-        "properties": properties,
-        "patternProperties": {"^x-": {}},
-        "additionalProperties": own,
+    return {
+        name: _mapping(properties, additional=own),
+        f"{name}_of_metric": {"anyOf": [*_limit("min"), by_word]},
     }
-    return {name: of_set, f"{name}_of_metric": {"anyOf": [*_limit("min"), by_word]}}
+
+
+def _mapping(properties: dict[str, Any], *, additional: Any) -> dict[str, Any]:
+    """Return what a mapping may hold: these keys, those for people, and such additional ones."""
+    keys = {"properties": properties, "patternProperties": {"^x-": {}}, "additionalProperties": additional}
+    return {"type": "object", **keys}
 
 
 def _limit(name: str) -> list[dict[str, Any]]:

@@ -205,6 +205,9 @@ def test_a_grade_of_0_waits_for_a_relevant_document(tmp_path, monkeypatch):
     assert "  Written as soon as a document of this query is relevant.\n" in only.out
     assert "Without a relevant document, and so as they were: b." in only.out
     assert Path("faq.yaml").read_text() == MIXED
+    run(*label, stdin="0\n0\nu\ns\n2\nq\n")
+    assert dict(GoldenSet.load("faq.yaml").queries["b"].judgments) == {"v1": 0, "v3": 2}
+    Path("faq.yaml").write_text(MIXED)
     both = run(*label, stdin="0\nu\n0\n2\nu\n3\n0\nq\n")
     assert "faq.yaml: 3 judgments written." in both.out
     assert "relevant: {v1: 0, v2: 3, v3: 0}" in Path("faq.yaml").read_text()
