@@ -98,7 +98,7 @@ def _out_of_range(metric: Metric, word: Word, limit: Limit) -> str:
         "count": value >= 0 and value == int(value),
         "level": 0 < value < 1,
     }[word.range]
-    if within or word.range != "score":
+    if within or word.advice:
         return "" if within else f", out of its range. {word.advice}"
     if not math.isfinite(upper):
         return f". Write a number, {Limit(lower)} or more."
@@ -113,9 +113,9 @@ class Threshold(NamedTuple):
     metric: Metric
     limits: Mapping[str, Limit | None]
     """Word → limit, in the order written; None is `off`, which cancels the limit of a place further away."""
-    tag: str | None = None
+    tag: str | None
     """Which queries: those with this tag; None is all of them."""
-    origin: str = ""
+    origin: str
     """Where it was written: ``golden/faq.yaml:12:3``, or what else helps to find it."""
     by_default: bool = False
     """Whether nobody wrote it: it applies because of a setting's default."""
@@ -130,7 +130,7 @@ class Gate(NamedTuple):
     word: str
     """What the limit says of the metric, one of `WORDS`: ``min``, ``max_drop``, …"""
     limit: Limit
-    origin: str = ""
+    origin: str
     """Where the limit was written: ``golden/faq.yaml:12:3``, or what else helps to find it."""
     by_default: bool = False
     """Whether nobody wrote it: it applies because of a setting's default."""
@@ -182,9 +182,6 @@ class Gates:
     def __iter__(self) -> Iterator[Gate]:
         for words in self._by_slice.values():
             yield from words.values()
-
-    def __len__(self) -> int:
-        return sum(map(len, self._by_slice.values()))
 
     @property
     def slices(self) -> Collection[tuple[Metric, str | None]]:
@@ -254,9 +251,9 @@ def build(
     metric_text: str,
     words: Mapping[str, object],
     *,
-    tag: str | None = None,
-    origin: str = "",
-    custom: Collection[str] = (),
+    tag: str | None,
+    origin: str,
+    custom: Collection[str],
 ) -> Threshold:
     """Make a Threshold of a metric's name and of limits as the user wrote them.
 
@@ -269,7 +266,7 @@ def build(
     return Threshold(metric, limits, tag, origin)
 
 
-def parse_line(line: str, *, origin: str = "", custom: Collection[str] = ()) -> Threshold:
+def parse_line(line: str, *, origin: str, custom: Collection[str]) -> Threshold:
     """Read a setting's line: ``METRIC [MIN] word=value … [tag=NAME]``.
 
     A tag with spaces stands in quotes. Raises MetricError and ThresholdError.

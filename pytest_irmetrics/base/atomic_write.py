@@ -93,7 +93,6 @@ def write_output(path: Path, data: bytes) -> None:
     Makes the folders that it takes, follows links and keeps the file's mode. Raises OSError, and then the file is as it
     was.
     """
-    path.parent.mkdir(parents=True, exist_ok=True)
     mode = _mode(path)
     if mode is not None and not stat.S_ISREG(mode):  # such as /dev/stdout
         path.write_bytes(data)
@@ -120,10 +119,9 @@ def _replace(real: Path, data: bytes, mode: int | None) -> None:
                 temporary.chmod(stat.S_IMODE(mode))
             os.fsync(file.fileno())
         temporary.replace(real)
-    except BaseException:
-        with contextlib.suppress(OSError):
+    finally:
+        with contextlib.suppress(OSError):  # it is gone where all went well
             temporary.unlink()
-        raise
 
 
 def _sweep(folder: Path) -> None:

@@ -6,6 +6,7 @@ Paths are relative to the repository's top folder, with `/`; they may hold any b
 from __future__ import annotations
 
 import os
+import re
 import shlex
 import shutil
 import subprocess
@@ -26,8 +27,8 @@ _CHANGES = (
     *("-z", "-M50%", "--name-status", "--diff-filter=DR"),
     *("--no-ext-diff", "--no-textconv", "--ignore-submodules=all"),
 )
-# All other GIT_ variables are left out: in a hook GIT_DIR and GIT_INDEX_FILE are those of the command that called it.
-_KEPT = ("GIT_CONFIG", "GIT_CEILING_DIRECTORIES", "GIT_DISCOVERY_ACROSS_FILESYSTEM", "GIT_EXEC_PATH")
+# In a hook GIT_DIR and GIT_INDEX_FILE are those of the command that called it.
+_UNSET = re.compile("GIT_(?!CONFIG|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|EXEC_PATH)")
 _SET = {
     "GIT_ALLOW_PROTOCOL": "",
     "GIT_NO_LAZY_FETCH": "1",
@@ -83,11 +84,7 @@ class Repository:
 
     def _run(self, *words: str, otherwise: bytes | None = None) -> bytes:
         """Return what a command prints; `otherwise`, if it is given, where it fails. Raises GitError."""
-        kept = {
-            name: value
-            for name, value in os.environ.items()
-            if not name.upper().startswith("GIT_") or name.startswith(_KEPT)
-        }
+        kept = {name: value for name, value in os.environ.items() if _UNSET.match(name) is None}
         command = [self._git, *_OPTIONS, *words]
         try:
             done = subprocess.run(  # noqa: S603 - no shell, and no word of it is a program

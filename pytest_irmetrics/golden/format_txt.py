@@ -7,28 +7,27 @@ import re
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.formats import Format
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.queries import QueryReader
+from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.rows import refuse
-from pytest_irmetrics.golden.source import Node, Source, Wrong
+from pytest_irmetrics.golden.source import Source, Wrong
 
 FORMATS = {"txt": Format((".txt",), frozenset(("unjudged",)))}
 
 
 def read(source: Source) -> GoldenSet:
-    """Read a list of queries; blank lines are skipped. Raises GoldenSetError."""
-    reader = QueryReader(source)
+    """Read a list of queries; blank lines are skipped. Raises Wrong and GoldenSetError."""
+    queries: dict[str, Query] = {}
     for number, line in enumerate(source.lines(), 1):
-        place, text = (number, 1), line.strip()
-        if text in reader.queries:
-            first = reader.queries[text].line
-            source.add(Wrong(place, f"{quote(text)} is on line {first} already. Remove one of the two."))
+        text = line.strip()
+        if text in queries:
+            message = f"{quote(text)} is on line {queries[text].line} already. Remove one of the two."
+            source.add(Wrong((number, 1), message))
         elif text:
-            values = {"query": Node(place, text), "relevant": Node(place, [], "list")}
-            pairs = [(Node(place, key), value) for key, value in values.items()]
-            reader.read(Node(place, pairs, "mapping"))
-    if not reader.queries:
-        source.add(Wrong((1, 1), "There is no query. Write one a line."))
-    return reader.judged_set()
+            queries[text] = Query(text, text, {}, line=number, column=1)
+    if not queries:
+        raise Wrong((1, 1), "There is no query. Write one a line.")
+    source.raise_any()
+    return GoldenSet(queries.values(), path=source.named, shown=source.shown, name=source.name)
 
 
 def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:

@@ -164,19 +164,17 @@ def _queries_of(judgments: Any, texts: Any, level: Grade) -> Iterator[Query]:
         raise Wrong(_NOWHERE, f"Judgments are no mapping of mappings. Give {shapes}.") from None
     if not any(len(documents) for _, documents in given):
         raise Wrong(_NOWHERE, "There is no query with a judgment. Give {query id: {document id: grade}}.")
-    judged = {query_id for query_id, _ in given}
-    for query_id, documents in [*given, *((query_id, ()) for query_id in known if query_id not in judged)]:
+    asked = dict(given)
+    for query_id, documents in [*given, *((query_id, ()) for query_id in known if query_id not in asked)]:
         text = known.get(query_id)
         grades: dict[Any, Any] = {as_id(doc_id): _grade(grade) for doc_id, grade in documents}
-        if len(grades) < len(documents):
-            raise Wrong(
-                _NOWHERE,
-                f"The query {query_id!r} judges one document twice, as text and as an integer. Keep one.",
-            )
-        if not (query_id and all(grades)) or None in grades.values():
-            odd = {doc: grade for doc, grade in documents if not as_id(doc) or _grade(grade) is None}
+        odd = {doc: grade for doc, grade in documents if not as_id(doc) or grades[as_id(doc)] is None}
+        if odd or not query_id:
             advice = f"Give ids as text or integers, and grades as numbers up to {MAX_GRADE}."
             raise Wrong(_NOWHERE, f"The query {query_id!r} has the judgments {cut(repr(odd), 60)}. {advice}")
+        if len(grades) < len(documents):
+            twice = "judges one document twice, as text and as an integer. Keep one."
+            raise Wrong(_NOWHERE, f"The query {query_id!r} {twice}")
         if text is not None and not (isinstance(text, str) and text.strip()):
             message = f"The text of query {query_id!r} is {cut(repr(text), 60)}. Give the text to search for."
             raise Wrong(_NOWHERE, message)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 import json
 import re
-import unicodedata
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from unicodedata import category, name, normalize
 
 from pytest_irmetrics.base.escape import is_invisible
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
@@ -62,19 +62,16 @@ def _doubts_of(text: str, what: str, spellings: dict[tuple[str, str], str]) -> I
         which = "begins" if text[0].isspace() else "ends"
         yield f"The {what} {shown} {which} with white space. Remove it, if it is not meant."
     allowed = _OF_A_TEXT if what == "query" else ()
-    odd = next((sign for sign in text.strip() if sign not in allowed and _is_hidden(sign)), None)
+    hidden = (sign for sign in text.strip() if is_invisible(sign) or (sign != " " and category(sign) == "Zs"))
+    odd = next((sign for sign in hidden if sign not in allowed), None)
     if odd is not None:
-        name = unicodedata.name(odd, "").lower()
-        sign = f"U+{ord(odd):04X}{f' ({name})' if name else ''}"
+        called = name(odd, "").lower()
+        sign = f"U+{ord(odd):04X}{f' ({called})' if called else ''}"
         yield f"The {what} {shown} has a character that cannot be seen, {sign}. Remove it, if it is not meant."
-    other = spellings.setdefault((what, unicodedata.normalize("NFC", text)), text)
+    other = spellings.setdefault((what, normalize("NFC", text)), text)
     if other != text and what != "query":
         message = f"The {what}s {shown} and {_shown(other)} are two spellings of one text, and two ids here."
         yield f"{message} Write the one that the index has."
-
-
-def _is_hidden(sign: str) -> bool:
-    return is_invisible(sign) or (sign != " " and unicodedata.category(sign) == "Zs")
 
 
 def _shown(text: str) -> str:
@@ -169,5 +166,5 @@ def _equal_queries(golden: GoldenSet) -> Iterator[_Note]:
 
 
 def _without_punctuation(text: str) -> str:
-    words = (text if text.isascii() else unicodedata.normalize("NFKC", text)).casefold().split()
+    words = (text if text.isascii() else normalize("NFKC", text)).casefold().split()
     return " ".join(filter(None, (word.strip(_PUNCTUATION) for word in words)))

@@ -150,7 +150,7 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
     if result.against not in (None, OWN_BASELINE, own) and (item.baseline_file.exists() or update):
         said = f"{own}, is neither read nor stored: `against` gives {result.against} in its place."
         result.notes.append(Note("quiet", f"The baseline of this test, {said}"))
-    if not result.gates and not result.verdicts and not update:
+    if not result.gates.slices and not result.verdicts and not update:
         compared = ", and no baseline was compared" if comparison is None else ""
         result.notes.append(
             Note("normal", f"Nothing is gated here: no threshold binds to this test{compared}.")
