@@ -9,7 +9,7 @@ from difflib import get_close_matches
 from typing import Literal, NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
-from pytest_irmetrics.base.numbers import finite, read_number
+from pytest_irmetrics.base.numbers import as_whole_number, finite, read_number
 from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.metrics import Metric, parse_metric
 
@@ -40,6 +40,11 @@ class Limit(NamedTuple):
     def __str__(self) -> str:
         """As one would write it: ``0.7``, ``5%``, ``3``, ``auto``."""
         return "auto" if self.auto else repr(self.value).removesuffix(".0") + ("%" if self.percent else "")
+
+    @property
+    def in_file(self) -> str | float:
+        """The limit as files have it: a number, or a text such as ``5%`` or ``auto``."""
+        return str(self) if self.percent or self.auto else as_whole_number(self.value)
 
 
 AUTO = Limit(0.01, auto=True)

@@ -38,17 +38,14 @@ def lock_file(path: Path) -> Iterator[None]:
 
     The lock is the folder's, which must exist: the file itself is another one after each `write_whole`.
     """
-    descriptor = None
-    try:
+    with contextlib.ExitStack() as held:
         with contextlib.suppress(ImportError, OSError):
             import fcntl  # noqa: PLC0415 - Windows has none
 
             descriptor = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY)
+            held.callback(os.close, descriptor)
             fcntl.flock(descriptor, fcntl.LOCK_EX)
         yield
-    finally:
-        if descriptor is not None:
-            os.close(descriptor)
 
 
 def write_whole(

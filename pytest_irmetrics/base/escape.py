@@ -36,10 +36,7 @@ def escape_terminal(text: str) -> str:
     whatever else cannot be seen become what Python would write for them (`\n`, `\x1b`, `\u202e`).  Log commands
     stay readable and are no longer obeyed: `:\:error`, `#\#[error]`, `#\#vso[`.
     """
-    shown = _escape_invisible(text)
-    if "::" in shown or "##" in shown:
-        return _CI_COMMAND.sub(lambda found: rf"{found[0][0]}\{found[0][1]}", shown)
-    return shown
+    return _CI_COMMAND.sub(lambda found: rf"{found[0][0]}\{found[0][1]}", _escape_invisible(text))
 
 
 def break_ci_commands(text: str) -> str:

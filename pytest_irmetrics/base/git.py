@@ -75,7 +75,7 @@ class Repository:
         """Find the repository of `folder`, which must exist. Raises GitError."""
         # Of absolute folders alone: the current one may hold the code under review.
         folders = [one for one in os.get_exec_path() if Path(one).is_absolute()]
-        found = shutil.which("git", path=os.pathsep.join(folders)) if folders else None
+        found = shutil.which("git", path=os.pathsep.join(folders))
         if found is None:
             raise GitError("There is no program git on PATH. Install Git (apt-get install git, apk add git).")
         self._git = found

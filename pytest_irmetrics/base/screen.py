@@ -54,19 +54,17 @@ def table(
 
     `align` has `<` or `>` for each column.  When the lines are too long, the widest left-aligned column is cut first, never
     those in `whole`, and never a right-aligned one: half a number is another number.  What still does not fit goes on in
-    a second, indented line a row.  A row may be short; an empty one is an empty line.
+    a second, indented line a row.
     """
     columns = range(len(align))
-    texts = [[*row, *[""] * (len(align) - len(row))] for row in rows]
-    widths = [max((display_width(row[column]) for row in texts), default=0) for column in columns]
-    used = [column for column in columns if widths[column]]
-    shrinkable = [column for column in used if align[column] == "<" and column not in whole]
-    excess = sum(widths) + len(_GAP) * (len(used) - 1) - max_width
+    widths = [max(display_width(row[column]) for row in rows) for column in columns]
+    shrinkable = [column for column in columns if align[column] == "<" and column not in whole]
+    excess = sum(widths) + len(_GAP) * (len(columns) - 1) - max_width
     widths = _shrink_columns(widths, shrinkable, excess)
     found = []
-    for row in texts:
+    for row in rows:
         lines = [""]
-        for column in used:
+        for column in columns:
             # Even a number is cut where it alone is wider than the screen.
             width = min(widths[column], max_width - len(_GAP))
             text = shorten(row[column], width, dots)

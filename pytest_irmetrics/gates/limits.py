@@ -6,7 +6,6 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
-from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.gates.verdict import subject
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
@@ -55,8 +54,7 @@ def stored_form(gates: Iterable[Gate]) -> StoredLimits:
     for gate in sorted(gates, key=lambda gate: (gate.metric.name, gate.tag or "")):
         tagged = {} if gate.tag is None else {"tag": gate.tag}
         entry = found.setdefault((gate.metric.name, gate.tag or ""), {"metric": gate.metric.name, **tagged})
-        limit = gate.limit
-        entry[gate.word] = str(limit) if limit.percent or limit.auto else as_whole_number(limit.value)
+        entry[gate.word] = gate.limit.in_file
     return tuple(found.values())
 
 
