@@ -164,8 +164,6 @@ class Gate(NamedTuple):
 class Gates:
     """All gates of one test, grouped by metric and tag in the order in which thresholds name them."""
 
-    __slots__ = ("_by_slice", "also", "own", "too_small")
-
     def __init__(
         self,
         gates: Iterable[Gate] = (),
@@ -180,26 +178,22 @@ class Gates:
         """Further limits on the same run: of two verdicts on one thing the worse one counts."""
         self.too_small = too_small
         """The tags that a limit on each tag leaves out, as too few queries carry them."""
-        self._by_slice: dict[tuple[Metric, str | None], dict[str, Gate]] = {}
+        self.slices: dict[tuple[Metric, str | None], dict[str, Gate]] = {}
+        """The gates of each metric and tag that has one, in order, by word."""
         for gate in gates:
-            self._by_slice.setdefault((gate.metric, gate.tag), {})[gate.word] = gate
+            self.slices.setdefault((gate.metric, gate.tag), {})[gate.word] = gate
 
     def __iter__(self) -> Iterator[Gate]:
-        for words in self._by_slice.values():
+        for words in self.slices.values():
             yield from words.values()
-
-    @property
-    def slices(self) -> Collection[tuple[Metric, str | None]]:
-        """The metrics and tags that have a gate, in order."""
-        return self._by_slice.keys()
 
     def of(self, metric: Metric, tag: str | None = None) -> Mapping[str, Gate]:
         """Return the gates on a metric over the queries with `tag` (None: over all queries), by word."""
-        return self._by_slice.get((metric, tag), {})
+        return self.slices.get((metric, tag), {})
 
     def with_word(self, word: str, *, without: str | None = None) -> Iterator[Gate]:
         """Yield the gates of one word, except where the same metric and tag also have a gate of the word `without`."""
-        for words in self._by_slice.values():
+        for words in self.slices.values():
             if word in words and without not in words:
                 yield words[word]
 

@@ -98,10 +98,9 @@ def write_output(path: Path, data: bytes) -> None:
 
 
 def _mode(path: Path) -> int | None:
-    try:
+    with contextlib.suppress(FileNotFoundError):
         return path.stat().st_mode
-    except FileNotFoundError:
-        return None
+    return None
 
 
 def _replace(real: Path, data: bytes, mode: int | None) -> None:

@@ -24,8 +24,7 @@ _CI_COMMAND = re.compile(r"(?<!\S)::|##(?=[A-Za-z0-9_.-]{0,40}\[)")
 
 _LOOK_ALIKES = str.maketrans(
     {"…": "...", MINUS: "-", "→": "->", "×": "x", "≤": "<=", "≥": ">=", "✗": "!"}
-    | dict(zip("▁▂▃▄▅▆▇█", "_.-=+*#@", strict=True))
-)
+) | str.maketrans("▁▂▃▄▅▆▇█", "_.-=+*#@")
 """What reports are made of, in ASCII."""
 
 

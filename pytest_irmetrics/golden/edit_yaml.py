@@ -193,8 +193,7 @@ def _end(node: Any) -> int:
     """Return where a node's text ends; the end mark of a block collection is that of what follows it."""
     while isinstance(node, yaml.CollectionNode) and not node.flow_style and node.value:
         node = _last(node)
-    end: int = node.end_mark.index
-    return end
+    return int(node.end_mark.index)
 
 
 def _entry(doc_id: str, grade: Grade, *, graded: bool, text: str | None = None) -> str:

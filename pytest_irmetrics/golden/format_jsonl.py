@@ -21,7 +21,7 @@ def read(source: Source) -> GoldenSet:
     """
     reader = QueryReader(source, as_trec_eval=True)
     for number, line in enumerate(source.lines(), 1):
-        if line and not line.isspace():
+        if line.strip():
             node = source.attempt(read_json, line, number)
             if node is not None and node.kind == "mapping":
                 # null is how an empty cell of a table is exported.

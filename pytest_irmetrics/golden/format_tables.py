@@ -187,7 +187,7 @@ def _read_split(split: Source) -> GoldenSet:
     rows = list(table_rows(split))
     texts = dict.fromkeys((row.query_id for row in rows), "")
     for number, line in enumerate(queries.attempt(queries.lines) or (), 1):
-        if line and not line.isspace():
+        if line.strip():
             queries.attempt(_read_text_of, line, number, texts)
     split.raise_any()
     return golden_set_of(rows, split, {query_id: text for query_id, text in texts.items() if text})

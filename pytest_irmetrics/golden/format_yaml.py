@@ -146,9 +146,6 @@ _TEXT = "tag:yaml.org,2002:str"
 class _Dumper(yaml.SafeDumper):
     """Writes each text so that it is read as that text."""
 
-    def ignore_aliases(self, data: object) -> bool:  # noqa: ARG002 - as PyYAML has it
-        return True
-
     def represent_text(self, text: str) -> yaml.Node:
         # In double quotes is what a reader takes for a number, a date, a constant, or cannot be seen.
         resolved = self.resolve(yaml.ScalarNode, text, (True, False))  # type: ignore[no-untyped-call]

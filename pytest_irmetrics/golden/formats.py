@@ -47,8 +47,8 @@ KEYS = (
 
 def _modules(first: str) -> Iterator[Any]:
     """Yield the modules of formats, `format_FIRST` before the others; each is imported when it is reached, as a run needs few."""
-    found = [one.name for one in pkgutil.iter_modules([str(Path(__file__).parent)])]
-    modules = [name for name in found if name.startswith("format_")]
+    inside = pkgutil.iter_modules([str(Path(__file__).parent)])
+    modules = [module.name for module in inside if module.name.startswith("format_")]
     for name in sorted(modules, key=lambda name: (name != f"format_{first}", name)):
         yield import_module(f"{__package__}.{name}")
 

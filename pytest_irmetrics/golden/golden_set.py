@@ -33,8 +33,8 @@ class GoldenSet:
     _: KW_ONLY
     path: Path | None = None
     """The file, or the folder of a BEIR data set; None if the set was made in Python."""
-    shown: str | None = None
-    """How messages call the file, if not by its path."""
+    shown: str = ""
+    """How messages call it: the file's path, or the name of what was made in Python."""
     name: str = "judgments"
     """For people: the file's `name`, or else its stem."""
     relevance_level: Grade = 1
@@ -54,6 +54,7 @@ class GoldenSet:
                 raise GoldenSetError([Problem(self.name, None, None, message)])
             queries[query.id] = query
         object.__setattr__(self, "queries", queries)
+        object.__setattr__(self, "shown", self.shown or self.name)
 
     def find(self, written: str) -> Query | None:
         r"""Return the query of an id; also where it is written as messages print it, on one line (``how\ndo I``)."""
@@ -111,7 +112,7 @@ class GoldenSet:
 
     def where(self, query_id: str) -> str:
         """Return the place of a query as ``path:line``; the set's name if it did not come from a file."""
-        return format_place(self._shown, self.queries[query_id].line, None)
+        return format_place(self.shown, self.queries[query_id].line, None)
 
     def where_judged(self, query_id: str, doc_id: str) -> str:
         """Return the place where a query judges or forbids a document, or judges the passage of that key, as ``path:line``.
@@ -127,7 +128,7 @@ class GoldenSet:
         for number, line in enumerate(self._lines[start - 1 :], start):
             # In rows, those of other queries may stand between.
             if written in line and (number < end or query.id in line or (query.text or query.id) in line):
-                return format_place(self._shown, number, None)
+                return format_place(self.shown, number, None)
         return self.where(query_id)
 
     @cached_property
@@ -136,15 +137,11 @@ class GoldenSet:
         path = self.path or Path()
         with suppress(Wrong):
             is_folder = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
-            return Source(path / "qrels" / Path(self._shown).name if is_folder else path, "").lines()
+            return Source(path / "qrels" / Path(self.shown).name if is_folder else path, "").lines()
         return []
 
-    @property
-    def _shown(self) -> str:
-        return self.shown or self.name
-
     def __repr__(self) -> str:
-        return f"<GoldenSet {self._shown}: {plural(len(self.queries), 'query', 'queries')}>"
+        return f"<GoldenSet {self.shown}: {plural(len(self.queries), 'query', 'queries')}>"
 
 
 _NOWHERE = None, None

@@ -106,8 +106,7 @@ def _read_name(node: Node, key: str) -> str:
         raise Wrong(node.place, f"`{key}` is {node.value} here. {advice}")
     if not node.value:
         raise Wrong(node.place, f"`{key}` is empty here. Write a text, or remove it.")
-    text: str = node.value
-    return text
+    return str(node.value)
 
 
 def _items_by_name(node: Node, key: str, name_of: Reader = _read_name) -> dict[str, Node]:
