@@ -33,7 +33,8 @@ _ALIASES = {
     "score": "rating",  # of BEIR
 }
 """Column names that are read, too."""
-_QUEPID_CASE = frozenset(("team name", "case name", "case id"))
+_QUEPID_CASE = "case id"
+"""A column of every export of a Quepid case, in which columns that are not read may stand."""
 _QUEPID_RATER = "rating:"
 """The start of the columns of a Quepid book, one for each rater; their median counts."""
 _FORMULA = re.compile(r"\s*[-=+@\t\r](?!(?<=-)[0-9]+(?:\.[0-9]+)?\Z)", re.DOTALL)
@@ -110,7 +111,7 @@ def _read_header(header: Sequence[str], also: Collection[str]) -> list[str]:
     if missing:
         advice = f"Begin with the line `query,docid,rating`; the columns are {_COLUMN_NAMES}."
         raise Wrong((1, 1), f"The header has no column `{missing[0]}`. {advice}")
-    is_strict = not also and _QUEPID_RATER not in columns and not _QUEPID_CASE & {*map(str.casefold, names)}
+    is_strict = not also and _QUEPID_RATER not in columns and _QUEPID_CASE not in map(str.casefold, names)
     for name, column in zip(names, columns, strict=True):
         if is_strict and name and not column and not name.casefold().startswith("x-"):
             advice = f"The columns are {_COLUMN_NAMES}; one for people begins with x-."
@@ -197,7 +198,7 @@ def _read_text_of(line: str, number: int, texts: dict[str, str]) -> None:
     """Keep the text of a line's query, if its id is among `texts`. Raises Wrong."""
     node = read_json(line, number)
     pairs = node.value if node.kind == "mapping" else ()
-    record = {key.value: value.value for key, value in pairs if value.kind == "text"}
+    record = {key.value: value.value for key, value in pairs if value.kind == "text" and not value.is_null}
     query_id, text = record.get("_id"), record.get("text", "")
     if query_id is None or (query_id in texts and not text.strip()):
         message = 'This is no query of a BEIR folder with a text. Write {"_id": "…", "text": "…"}.'

@@ -29,9 +29,9 @@ def read(source: Source) -> GoldenSet:
     Raises Wrong and GoldenSetError.
     """
     topics = source.beside(Path(topics_path(str(source.path))), topics_path(source.shown))
-    texts = None
+    texts = {}
     if os.path.exists(topics.path):  # noqa: PTH110 - Path.exists raises where the name is too long
-        texts = topics.attempt(_read_topics, topics)
+        texts = topics.attempt(_read_topics, topics) or {}
         topics.raise_any()
     return golden_set_of(_rows(source), source, texts)
 
@@ -40,13 +40,15 @@ def _read_topics(topics: Source) -> dict[str, str]:
     """Read the texts of queries by id; what is wrong is reported."""
     texts: dict[str, str] = {}
     for number, line in enumerate(topics.lines(), 1):
-        query_id, tab, asked = line.partition("\t")
+        query_id, _, asked = line.partition("\t")
         query_id = query_id.strip(" ")
-        if line.strip() and not (tab and query_id and asked.strip()):
+        if query_id in texts:
+            topics.add(Wrong((number, 1), f"The query {quote(query_id)} is here twice. Keep one."))
+        elif query_id and asked.strip():
+            texts[query_id] = asked
+        elif line.strip():
             message = "This is no query and its text. Write `query`, a tab, and the text."
             topics.add(Wrong((number, 1), message))
-        elif tab and texts.setdefault(query_id, asked) is not asked:
-            topics.add(Wrong((number, 1), f"The query {quote(query_id)} is here twice. Keep one."))
     return texts
 
 

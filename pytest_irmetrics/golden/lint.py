@@ -154,7 +154,7 @@ def _equal_queries(golden: GoldenSet) -> Iterator[_Note]:
     found: dict[tuple[str, str], Query] = {}
     for query in golden.queries.values():
         text = _without_punctuation(query.text or "")
-        params = json.dumps(query.params, sort_keys=True, default=str)
+        params = json.dumps(query.params, sort_keys=True)
         other = found.setdefault((text, params), query) if text else query
         if other is query or (other.judgments == query.judgments and other.tags != query.tags):
             continue

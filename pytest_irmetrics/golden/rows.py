@@ -24,17 +24,17 @@ class Row(NamedTuple):
     """What the row says of the query: cells by column, ``query``, ``tags``, ``weight`` or ``params.NAME``."""
 
 
-def golden_set_of(rows: Iterable[Row], source: Source, texts: Mapping[str, str] | None = None) -> GoldenSet:
+def golden_set_of(rows: Iterable[Row], source: Source, texts: Mapping[str, str] = {}) -> GoldenSet:
     """Make a golden set of the rows of a file, with texts of queries from another file by id. Raises GoldenSetError."""
     by_query: dict[str, list[Row]] = {}
     for row in rows:
         by_query.setdefault(row.query_id, []).append(row)
     reader = QueryReader(source, as_trec_eval=True)
     for query_id, of_query in by_query.items():
-        if texts is not None and query_id in texts:
+        if query_id in texts:
             of_query[0] = of_query[0]._replace(about={"query": texts[query_id]})
         reader.read(_query_node(of_query, source))
-    return reader.judged_set(others=texts or ())
+    return reader.judged_set(others=texts)
 
 
 def _query_node(rows: Sequence[Row], source: Source) -> Node:

@@ -62,7 +62,7 @@ def are_expected(lines: list[str], expected: list[str], file: str) -> None:
         at = f"{file}:{place}" if place[0].isdigit() else place
         in_lines = re.search(r"\.(csv|tsv|qrels):", at) and words != "NUL"
         assert line.startswith(f"{at}: " if at.count(":") > 1 else f"{at}:{'1: ' if in_lines else ''}"), line
-        assert words in line
+        assert line.endswith(words) if words.endswith(".") else words in line
         message = re.sub(r"^.*?:\d+:\d+: ", "", line)
         assert ". " in message or "must be in quotes" in message, "what to do is not said"
         assert not {"token", "scalar"} & {*message.split()}
@@ -222,6 +222,7 @@ def test_what_only_looks_like_a_conflict_marker_is_text():
         ("no.yaml", "There is no such file. Check the path."),
         ("file/no.yaml", "There is no such file"),
         ("folder", "This is a folder. Name the golden sets in it"),
+        ("texts", "This is a folder. Name"),
         ("folder.yaml", "This is a folder. Name the golden sets in it, files with .yaml, .yml, "),
         ("loop.yaml", "The file cannot be read: Too many levels of symbolic links. Check the path"),
         (f"{'a' * 5000}.yaml", "Check the path"),
@@ -240,6 +241,7 @@ def test_paths_that_cannot_be_read(capsys, folder, name, words):
     (folder / "golden.xlsx").touch()
     (folder / "folder").mkdir()
     (folder / "folder.yaml").mkdir()
+    write("texts/queries.jsonl", "")
     (folder / "loop.yaml").symlink_to("loop.yaml")
     os.mkfifo("pipe.yaml")
     for large, size in (

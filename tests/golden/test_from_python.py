@@ -77,6 +77,8 @@ def test_numbers_of_other_libraries_become_plain_ones():
         ({"q": {"d": "1"}}, {}, "{'d': '1'}"),
         ({"q": {"d": float("nan")}}, {}, "{'d': nan}"),
         ({"q": {"d": float("inf")}}, {}, "{'d': inf}"),
+        ({"q": {"d": 10**400}}, {}, "{'d': 1000"),
+        ({"q": {"d": Fraction(10**400)}}, {}, "{'d': Fraction(1000"),
         (
             {"q": {"d": 1001}},
             {},

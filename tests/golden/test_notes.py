@@ -118,6 +118,18 @@ def test_queries_that_ask_the_same_are_named(capsys, one, other, relevant, more,
         assert advice in line
 
 
+def test_queries_with_the_same_params_in_another_order_ask_the_same(capsys):
+    pair = one(params={"a": 1, "b": 2}), one(text="Opening hours", params={"b": 2, "a": 1})
+    assert len(notes(capsys, queries(*pair))) == 1
+
+
+def test_the_line_of_a_doubtful_document_is_named(capsys):
+    (found,) = notes(capsys, "- query: a\n  relevant:\n  - d\n  - 'e '\n")
+    assert found.startswith("faq.yaml:5: note: The document id 'e ' ends")
+    (found,) = notes(capsys, "- query: a\n  relevant: d\n  tags: ['e ']\n")
+    assert found.startswith("faq.yaml:2: note: The tag 'e ' ends")
+
+
 @pytest.mark.parametrize(
     ("limits", "words"),
     [
@@ -130,6 +142,8 @@ def test_queries_that_ask_the_same_are_named(capsys, one, other, relevant, more,
         ("P@10: {min_each: 0.15}", "the best ranking there is scores 0.1000"),
         ("recall@1: 0.8", "the best ranking there is scores 0.7500"),
         ("P@10: 0.15", None),
+        ("P@10: {max: 0.2}", None),
+        ("'mrr(rel=2,miss=skip)': 1.0", None),
         ("mrr: {min: 1.0, max_drop: off, max_lost: 1}", None),
         ("ndcg@10: {min_each: 1.0, max_drop: 5%}", None),
     ],
@@ -143,8 +157,22 @@ def test_limits_that_nothing_fails_or_nothing_meets_are_named(capsys, limits, wo
 def test_limits_of_slices_and_queries_are_looked_at_too(capsys):
     (found,) = notes(capsys, TWO, "slices: {t: {P@2: 0.6}}\n")
     assert found.startswith("faq.yaml:1:14: note: `min: 0.6` of precision@2 cannot be met")
+    assert notes(capsys, TWO, "slices: {'*': {mrr: {max_lost: 1}}}\n") == []
+    (found,) = notes(capsys, TWO, "slices: {'*': {mrr: {max_lost: 2}}}\n")
+    assert found.startswith("faq.yaml:1:16: note: `max_lost: 2` of mrr is a gate that nothing fails")
     (found,) = notes(capsys, "- {query: one thing, relevant: a, thresholds: {P@2: 0.6}}\n")
     assert found.startswith("faq.yaml:2:48: note: `min: 0.6` of precision@2 cannot be met")
+
+
+def test_the_best_mean_is_of_the_queries_that_count_by_their_weights(capsys):
+    queries = "- {query: one, relevant: {a: 2, b: 1}, weight: 3}\n- {query: two, relevant: {c: 2, d: 1}}\n"
+    others = f"- {{query: three, relevant: {dict.fromkeys('abcdefghij', 2)}, xfail: T-1}}\n- {{query: x, no_answer: true}}\n"
+    for level, best in ((1, "0.2000"), (2, "0.1000")):
+        head = f"relevance_level: {level}\nthresholds: {{P@10: 0.3, recall@10: {{min_each: 1}}}}\n"
+        (found,) = notes(capsys, queries + others, head)
+        assert f"the best ranking there is scores {best}." in found
+    (found,) = notes(capsys, queries.replace(", b: 1", ""), "thresholds: {P@10: 0.3}\n")
+    assert "the best ranking there is scores 0.1250." in found
 
 
 def test_the_best_ranking_has_the_best_document_first(capsys):

@@ -97,7 +97,7 @@ def test_every_key_of_jsonl():
 CSV = """\
 id,query,docid,rating,tags,weight,params.lang,params.max_price,x-why
 refund,refund policy,doc-9,3,"billing, money",2,no,500,because
-refund,,doc-4,1,,,,,
+refund, ,doc-4,1,,,,,
 reset,"how do I ""reset""
 my password",doc-12,1,,,,,
 refund,refund policy,doc-7,0,"billing, money",2,no,500,
@@ -119,7 +119,7 @@ def test_every_column_of_a_table(name):
 def test_qrels_are_read_as_trec_eval_reads_them():
     write(
         "golden/a.topics.tsv",
-        "q1\thow do I\treset\r\nq9\tunjudged\n\nq2\trefund \nq3\tx\n",
+        "q1\thow do I\treset\r\nq9\tunjudged\n\n\t\n q2 \trefund \nq3\tx\n",
     )
     golden = load(
         "golden/a.qrels", "\nq1 0 d1 1\nq1 0 d2 0\nq2 0 d1 -1\n \nq3\tQ0\td\u00a07\t2.0\nq1 0 d9 .5\n"
@@ -142,7 +142,7 @@ def test_qrels_are_read_as_trec_eval_reads_them():
         ("a.csv", "query,docid,rating\na, d,1\n", {"a": {" d": 1}}),
         ("a.csv", '\ufeffQuery;DocId;RATING\r\n"a, b; c";d;2', {"a, b; c": {"d": 2}}),
         ("a.csv", "query\tdocid\trating\na, b\td\t2", {"a, b": {"d": 2}}),
-        ("a.csv", "query,docid,rating\na,d,1.0\na,e,-1.0\na,f, 0.5 \n,,\n", {"a": {"d": 1, "e": -1, "f": 0.5}}),
+        ("a.csv", "query,docid,rating\na,d,1.0\na,e,-1.0,,\na,f, 0.5 \n,,\n", {"a": {"d": 1, "e": -1, "f": 0.5}}),
         ("a.csv", "query,docid,rating\n =a, @d,1\n -1,-1,2\n", {"=a": {"@d": 1}, " -1": {"-1": 2}}),
         ("a.csv", 'query,docid,rating,,params.k,params.n\na,d,1,,"[1, null]",01\n', {"a": {"d": 1}}),
         ("a.csv", "Team Name,Case Name,Case ID,Query Text,Doc ID,Title,Rating,votes\r\nOSC,M,6,star wars,11,Star,3,8.1\r\nOSC,M,6,star wars,18,E,,6\r\n", {"star wars": {"11": 3}}),
@@ -161,8 +161,8 @@ def test_judgments_are_read(name, text, expected):
 
 
 def test_cells_that_are_json_are_that_value():
-    golden = load("a.csv", 'query,docid,rating,params.a,params.b,params.c\nq,d,1,"[1, null]",01,"""5"""\n')
-    assert golden.queries["q"].params == {"a": [1, None], "b": "01", "c": "5"}
+    golden = load("a.csv", 'query,docid,rating,params.a,params.B,params.c\nq,d,1,"[1, null]",01,"""5"""\n')
+    assert golden.queries["q"].params == {"a": [1, None], "B": "01", "c": "5"}
 
 
 def test_queries_without_a_judgment_are_left_out():
@@ -173,6 +173,7 @@ def test_queries_without_a_judgment_are_left_out():
 
 def beir(**splits: str) -> None:
     texts = [{"_id": f"q{n}", "text": f"text of {n}", "metadata": {}} for n in range(3)]
+    texts += [{"_id": "elsewhere", "text": text} for text in ("", "a", "b")]
     write("data/nf.v2/queries.jsonl", "\n \t\n".join(map(json.dumps, [*texts, {"_id": 7, "text": "seven"}])))
     for split, rows in splits.items():
         write(f"data/nf.v2/qrels/{split}.tsv", f"query-id\tcorpus-id\tscore\n{rows}")
@@ -200,6 +201,9 @@ def test_a_beir_folder():
         {"q0": {"x": 1}},
         "text of 0",
     )
+    for name in ("data/nf.v2/other/x.tsv", "data/qrels/x.tsv"):
+        plain = load(name, "id\tdocid\trating\nq0\tx\t1\n")
+        assert (plain.name, plain.queries["q0"].text) == ("x", None)
 
 
 def test_a_beir_folder_of_one_split():

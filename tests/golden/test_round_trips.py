@@ -236,9 +236,9 @@ def test_what_a_format_cannot_hold_is_refused(capsys, form, query, said):
 
 
 def test_a_cell_that_a_spreadsheet_would_take_for_a_formula_begins_with_a_space(capsys):
-    write("in.jsonl", '{"query": "=1+1", "relevant": ["@d", "-5", "+x", "-x"]}')
+    write("in.jsonl", '{"query": "=1+1", "relevant": ["@d", "-5", "-1.5", "+x", "-x", " -1.5.", "x=1"]}')
     cli(capsys, "convert", "in.jsonl", "out.csv")
     assert (
         Path("out.csv").read_text()
-        == "query,docid,rating\n =1+1, @d,1\n =1+1,-5,1\n =1+1, +x,1\n =1+1, -x,1\n"
+        == "query,docid,rating\n =1+1, @d,1\n =1+1,-5,1\n =1+1,-1.5,1\n =1+1, +x,1\n =1+1, -x,1\n =1+1,  -1.5.,1\n =1+1,x=1,1\n"
     )
