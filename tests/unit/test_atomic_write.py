@@ -120,9 +120,15 @@ def link_to_itself(path):
 @pytest.mark.parametrize(
     ("spoil", "words"),
     [
-        (read_only, r"test_a\[faq\]\.json: is read-only\. Make it writable .*, and write it again"),
-        (folder_in_its_place, "is not a file"),
-        (file_in_place_of_its_folder, "cannot be written"),
+        (
+            read_only,
+            r"test_a\[faq\]\.json: is read-only\. Make it writable \(`chmod u\+w`\), and write it again",
+        ),
+        (folder_in_its_place, r"is not a file\. Move it out of the way, and write it again\."),
+        (
+            file_in_place_of_its_folder,
+            r"cannot be written: .*\. What was there is as it was\. Mend that, and write",
+        ),
         (link_to_itself, "cannot be written"),
     ],
 )
