@@ -82,6 +82,13 @@ def test_the_summary_has_colours_where_pytests_own_lines_have(worse, options, co
     assert ("\x1b" in output) is coloured
 
 
+def test_under_q_one_line_has_the_colour_of_the_worst_verdict(worse):
+    for limit, colour in (("", "31"), (", significance=0.05", "33"), (" * 50", "32")):
+        worse.test(['ir_golden("golden/*.yaml")', f'ir_threshold("mrr", max_drop=0.01{limit})'])
+        output = worse.run("--ir-baseline", "-q", "--color=yes").stdout.str()
+        assert f"\x1b[{colour}mretrieval quality: 1 " in output
+
+
 @pytest.mark.parametrize("style", ["auto", "short", "long", "native", "line"])
 def test_a_traceback_style_changes_nothing_as_there_is_no_traceback(worse, style):
     lines = worse.run("--ir-baseline", f"--tb={style}").outlines

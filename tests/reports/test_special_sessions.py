@@ -8,6 +8,7 @@ import re
 
 import pytest
 
+from pytest_irmetrics.cli import main
 from tests.expected import assert_as_expected
 from tests.git_repository import commit, git, isolate_git, needs_git, new_repository
 from tests.projects import printed
@@ -219,6 +220,56 @@ def test_a_title_function_that_raises_costs_a_note_where_titles_are_shown_and_no
         assert ("ir_doc_title raised KeyError" in printed(result)) == asked
 
 
+READ = "was read by no test. A test may be skipped, not collected or taken out by a hook, lack the fixture irmetrics, or be gone; then delete it."
+ENDS = {
+    # exit status: what is said of it, and the shade of the page's head
+    0: ("", "good"),
+    1: ("The command failed all the same: tests failed that measure nothing here.", "bad"),
+    2: ("The run was interrupted; what follows was measured until then.", "bad"),
+    3: ("The run ended in an internal error; what follows was measured until then.", "bad"),
+    4: ("The command ended with exit status 4.", "bad"),
+    5: ("No test was run.", "good"),
+}
+NAMES = [f"b{n}" for n in range(21)]
+SAID = [
+    # part of a JSON report, what stands there: a text of Markdown, of the page, both or none of both
+    ("unused_baselines", ["b1"], f"he baseline b1 {READ}", "hm"),
+    ("unused_baselines", NAMES[:20], "he baselines b0, b1, ", "hm"),
+    ("unused_baselines", NAMES[:20], " more", ""),
+    ("unused_baselines", NAMES, "b19 and 1 more were read by no test.", "hm"),
+    ("unused_baselines", NAMES, "or be gone; then delete them.", "hm"),
+    ("gone_since", ["b1"], "the baseline b1. Its test is not gated any more.", "hm"),
+    ("gone_since", NAMES, "b19 and 1 more. Their tests are not gated any more.", "hm"),
+    ("gone_since", ["b1", "b2"], "the baselines b1, b2. Their tests are not gated any more.", "hm"),
+    ("unmeasured", {"t": "x"}, "1 golden set passes, 1 test failed before anything was measured", "hm"),
+    ("unmeasured", {"t": "x", "u": "y"}, "2 tests failed before anything was measured", "hm"),
+    ("unmeasured", {"t": "\n \n".join(NAMES)}, "- b0\n- b1\n", "m"),
+    ("unmeasured", {"t": "\n".join(NAMES)}, "1 line more is left out here, for brevity.", "m"),
+    ("unmeasured", {"t": "\n".join(NAMES[:20])}, "left out", ""),
+]
+
+
+def test_a_report_says_how_the_session_ended_what_no_test_read_and_what_failed_before(project, monkeypatch):
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'])
+    project.run(*FILES)
+    text = (project.path / "r.json").read_text(encoding="utf-8")
+    monkeypatch.chdir(project.path)
+
+    def edited(part, value):
+        (project.path / "r.json").write_text(json.dumps({**json.loads(text), part: value}), encoding="utf-8")
+        assert main(["report", "r.json", "-o", "r.md", "-o", "r.html"]) == 0
+        return reports(project)
+
+    for status, (sentence, shade) in ENDS.items():
+        found = edited("exit_status", status)
+        assert found["md"].splitlines()[2] == (sentence or "### golden/faq.yaml: passes")
+        assert sentence in found["html"]
+        assert f'<header class="top {shade}">' in (project.path / "r.html").read_text(encoding="utf-8")
+    for part, value, sentence, forms in SAID:
+        found = edited(part, value)
+        assert (sentence in found["md"], sentence in found["html"]) == ("m" in forms, "h" in forms), sentence
+
+
 def test_variants_stand_side_by_side(project):
     text = (project.path / "conftest.py").read_text(encoding="utf-8")
     project.write(
@@ -335,8 +386,6 @@ def history_of(project):
 
 @needs_git
 def test_the_history_of_a_baseline_is_as_expected(project, monkeypatch, capsys):
-    from pytest_irmetrics.cli import main
-
     isolate_git(monkeypatch)
     history_of(project)
     monkeypatch.chdir(project.path)
