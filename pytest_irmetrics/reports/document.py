@@ -301,7 +301,8 @@ def _selftest(item: ItemReport) -> Iterator[Block]:
         ("moves", "<", _moved),
         ("verdict", "<", _caught),
     ]
-    yield Table.of(tried, columns, bad=missed, whole=(0, 1, 2))
+    if tried:
+        yield Table.of(tried, columns, bad=missed, whole=(0, 1, 2))
     for one in tried:
         caught = f"caught by {', '.join(one.caught_by)}" if one.caught_by else "MISSED"
         yield Text(f"{one.name}: {caught}. {one.what}", level=Level.ALL)

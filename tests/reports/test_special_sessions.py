@@ -249,6 +249,27 @@ SAID = [
 ]
 
 
+PASSES = {"state": "passed", "text": "", "word": "min", "metric": "mrr", "tag": None, "origin": ""}
+UNDECIDED, ACCEPTED = ({**PASSES, "state": state} for state in ("undecided", "accepted"))
+JUDGED = [
+    # what differs of the only test: the headline, the verdict
+    ({}, "1 golden set passes", "passes"),
+    ({"outcome": "failed"}, "1 of 1 golden set fails", "FAILS"),
+    ({"test_outcome": "failed"}, "1 of 1 golden set fails", "passes, but the test fails"),
+    ({"outcome": "failed", "test_outcome": "failed"}, "1 of 1 golden set fails", "FAILS"),
+    ({"outcome": "failed", "test_outcome": "xfailed"}, "no golden set of 1 fails unexpectedly", "FAILS as expected"),
+    ({"test_outcome": "xfailed"}, "1 golden set passes", "passes"),
+    ({"rows": []}, "1 golden set passes, 1 with nothing gated", "passes, nothing gated"),
+    ({"rows": [], "outcome": "failed"}, "1 of 1 golden set fails", "FAILS, nothing gated"),
+    ({"rows": [], "only_queries": True}, "1 golden set, no mean judged", "single queries pass, no mean judged"),
+    ({"gates": [], "only_queries": True}, "1 golden set, no mean judged", "no mean judged"),
+    ({"outcome": "failed", "only_queries": True}, "1 of 1 golden set fails", "FAILS"),
+    ({"gates": [UNDECIDED, PASSES]}, "1 golden set passes, 1 undecided", "passes, 1 undecided"),
+    ({"gates": [ACCEPTED, ACCEPTED, UNDECIDED]}, "1 golden set passes, 1 accepted, 1 undecided", "passes, 2 accepted, 1 undecided"),
+    ({"selftest": []}, "1 golden set passes", "baseline passes"),
+]  # fmt: skip
+
+
 def test_a_report_says_how_the_session_ended_what_no_test_read_and_what_failed_before(project, monkeypatch):
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'])
     project.run(*FILES)
@@ -265,6 +286,11 @@ def test_a_report_says_how_the_session_ended_what_no_test_read_and_what_failed_b
         assert found["md"].splitlines()[2] == (sentence or "### golden/faq.yaml: passes")
         assert sentence in found["html"]
         assert f'<header class="top {shade}">' in (project.path / "r.html").read_text(encoding="utf-8")
+    (test,) = json.loads(text)["tests"]
+    for differs, headline, verdict in JUDGED:
+        lines = edited("tests", [{**test, **differs}])["md"].splitlines()
+        assert lines[0] == f"## Retrieval quality: {headline}", differs
+        assert f"### golden/faq.yaml: {verdict}" in lines, differs
     for part, value, sentence, forms in SAID:
         found = edited(part, value)
         assert (sentence in found["md"], sentence in found["html"]) == ("m" in forms, "h" in forms), sentence
