@@ -397,6 +397,15 @@ def test_a_passage_is_asked_for_where_the_query_judges_passages():
     assert (second.doc, second.text, second.grade) == ("faq", "The way back", 2)
 
 
+@pytest.mark.parametrize(("length", "is_passage"), [(4000, True), (4001, False)])
+def test_a_long_text_is_not_written_as_a_passage(length, is_passage):
+    Path(FILE).write_text("queries:\n- id: back\n  relevant:\n  - {doc: book, text: thirty days}\n")
+    Path("l.csv").write_text(f"id,docid,rating,text\nback,faq,2,{'x' * length}\n")
+    status = 0 if is_passage else 1
+    done = label("--from", "l.csv", status=status)
+    assert (len(GoldenSet.load(FILE).queries["back"].passages) == 2) is is_passage, done.err
+
+
 def test_only_yaml_is_appended_to():
     Path("a b.csv").write_text("id,query,docid,rating\nrefund,refund policy,d1,1\n")
     for options in (["-i"], ["--judge", "refund", "u1", "1"]):
