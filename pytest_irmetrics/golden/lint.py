@@ -131,7 +131,7 @@ def _best_possible(metric: Metric, word: str, queries: Sequence[Query], golden: 
     None for a metric whose best score does not follow from the judgments, or that no query has.
     """
     counted = [query for query in queries if query.xfail is None and query.judgments]
-    if not metric.has_known_ideal:
+    if metric.kind != "ranking":
         return None
     judgments = [query.judgments for query in counted]
     ideal = [sorted(grades, key=lambda doc_id: -grades[doc_id]) for grades in judgments]

@@ -356,8 +356,6 @@ class Family:
     kind: Kind = "ranking"
     lower: float = 0.0
     upper: float = 1.0
-    has_known_ideal: bool = True
-    """Whether the best ranking there is has the judged documents in order of their grades, and no others."""
     about: str = ""
     """The definition, where there is no formula with a docstring."""
 
@@ -390,14 +388,14 @@ FAMILIES: Mapping[str, Family] = {
         Family("all", everything, (REL,)),
         Family("f1", f1, (REL,), set_aliases=("set_f", "setf")),
         Family("r_precision", r_precision, (REL,), ("rprec", "r-precision")),
-        Family("judged", judged, has_known_ideal=False),
+        Family("judged", judged),
         Family("err", err, (_MAX,)),
         Family("rbp", rbp, (REL, Parameter("p", 0.8, below=1))),
-        Family("bpref", bpref, (REL,), has_known_ideal=False),
-        Family("overlap", kind="overlap", has_known_ideal=False, about=_SAME),
-        Family("no_answer", kind="no_answer", has_known_ideal=False, about=_EMPTY),
+        Family("bpref", bpref, (REL,)),
+        Family("overlap", kind="overlap", about=_SAME),
+        Family("no_answer", kind="no_answer", about=_EMPTY),
         *(
-            Family(name, kind="latency", upper=inf, has_known_ideal=False, about=f"{what} of the milliseconds that a query took.")
+            Family(name, kind="latency", upper=inf, about=f"{what} of the milliseconds that a query took.")
             for name, what in (("latency_p50", "The median"), ("latency_p95", "The 95th percentile"))
         ),
     )

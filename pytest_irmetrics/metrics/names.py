@@ -65,11 +65,6 @@ class Metric:
         """The highest possible value; infinity for latencies and custom metrics."""
         return _family(self).upper
 
-    @property
-    def has_known_ideal(self) -> bool:
-        """Whether the best ranking there is has the judged documents in order of their grades, and no others."""
-        return _family(self).has_known_ideal
-
     def __str__(self) -> str:
         return self.name
 
@@ -77,7 +72,7 @@ class Metric:
         return f"<Metric {self.name}>"
 
 
-_CUSTOM = Family("", kind="custom", lower=-inf, upper=inf, has_known_ideal=False)
+_CUSTOM = Family("", kind="custom", lower=-inf, upper=inf)
 _CUT_ALIASES = {alias: family.name for family in FAMILIES.values() for alias in family.cut_aliases}
 _SET_ALIASES = {alias: family.name for family in FAMILIES.values() for alias in family.set_aliases}
 _ALIASES = {alias: family.name for family in FAMILIES.values() for alias in family.aliases}

@@ -176,10 +176,10 @@ def test_the_best_mean_is_of_the_queries_that_count_by_their_weights(capsys):
 
 
 def test_the_best_ranking_has_the_best_document_first(capsys):
-    head = "thresholds: {mrr(rel=3): 1.0, ndcg@10: 1.0}\n"
+    head = "thresholds: {bpref(rel=3): 1.0, ndcg@10: 1.0, no_answer: 1.0, overlap@5: 1.0, judged: 1.0}\n"
     assert notes(capsys, "- {query: a, relevant: {d1: 1, d2: 3}}\n", head) == []
     (found,) = notes(capsys, "- {query: a, relevant: {d1: 1, d2: 2}}\n", head)
-    assert "mrr(rel=3) cannot be met" in found
+    assert "bpref(rel=3) cannot be met" in found
 
 
 @pytest.mark.parametrize(

@@ -11,6 +11,7 @@ import pickle
 import re
 import unicodedata
 from collections import UserList
+from functools import reduce
 from uuid import UUID
 
 import numpy as np
@@ -319,6 +320,7 @@ def recursive():
         ("params", {"x": math.nan}),
         ("params", {"x": 1, 2: 3}),
         ("params", recursive()),
+        ("params", {"x": reduce(lambda inner, _: [inner], range(100_000), 0)}),
         ("judgments", {"d": math.inf}),
         ("weight", math.nan),
     ],
