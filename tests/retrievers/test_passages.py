@@ -106,6 +106,11 @@ def test_doc_id_says_which_document(read):
     assert ranking == [T, "handbook (chunk 1)"]
 
 
+def test_what_follows_a_chunk_that_comes_twice_is_read_where_duplicates_collapse(read):
+    items = [*[chunk("handbook", HELD, "c7")] * 2, "faq"]
+    assert read(items, [THIRTY], duplicates="collapse") == [T, "faq"]
+
+
 @pytest.mark.parametrize(
     ("items", "words"),
     [
