@@ -9,6 +9,7 @@ from __future__ import annotations
 import doctest
 import os
 import re
+import shlex
 import subprocess
 import sys
 from dataclasses import dataclass
@@ -16,6 +17,7 @@ from difflib import get_close_matches
 from pathlib import Path
 
 from tests.expected import RENEWING
+from tests.warm_python import python_words
 
 ROOT = Path(__file__).parents[1]
 DOCS = ROOT / "docs"
@@ -137,7 +139,8 @@ class Project:
     def script(self, name: str, words: str) -> None:
         """Put a command into the path: Python with these words."""
         path = self.scripts / name
-        path.write_text(f'#!/bin/sh\nexec "{sys.executable}" {words} "$@"\n', encoding="utf-8")
+        python = shlex.join(python_words() if words.startswith("-") else [sys.executable])
+        path.write_text(f'#!/bin/sh\nexec {python} {words} "$@"\n', encoding="utf-8")
         path.chmod(0o755)
 
     def write(self, name: str, text: str) -> None:

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 import textwrap
 from importlib import import_module
 from importlib.metadata import version
 from pkgutil import walk_packages
 
 import pytest_irmetrics
+from tests.warm_python import python_words
 
 # In-process runs forget what they import; what is loaded here is loaded once for all of them.
 for _module in walk_packages(pytest_irmetrics.__path__, "pytest_irmetrics."):
@@ -146,9 +148,11 @@ class Project:
         """Run pytest in this process."""
         return self.pytester.runpytest_inprocess(*self._arguments(args))
 
-    def run_apart(self, *args):
-        """Run pytest in a process of its own: with workers, with Ctrl-C, with another stream."""
-        return self.pytester.runpytest_subprocess(*self._arguments(args))
+    def run_apart(self, *args, cold=False):
+        """Run pytest in a process of its own: with workers, with Ctrl-C, with another stream; `cold`: that has loaded nothing."""
+        python = [sys.executable] if cold else python_words()
+        temporary = f"--basetemp={self.path / 'tmp'}"
+        return self.pytester.run(*python, "-m", "pytest", temporary, *self._arguments(args))
 
     @property
     def baseline(self):

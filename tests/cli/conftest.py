@@ -6,10 +6,11 @@ import json
 import os
 import shutil
 import subprocess
-import sys
 from pathlib import Path
 
 import pytest
+
+from tests.warm_python import python_words
 
 collect_ignore = ["folder"]
 
@@ -23,7 +24,7 @@ def built(tmp_path_factory):
     environment = {**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1", "PYTHONDONTWRITEBYTECODE": "1"}
     plugin = ["-p", "pytest_irmetrics.plugin"]
     subprocess.run(
-        [sys.executable, "-m", "pytest", *plugin, *options],
+        [*python_words(), "-m", "pytest", *plugin, *options],
         cwd=folder,
         env=environment,
         capture_output=True,

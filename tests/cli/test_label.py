@@ -15,6 +15,7 @@ import pytest
 
 from pytest_irmetrics import GoldenSet
 from tests.cli.console import run
+from tests.warm_python import python_words
 
 FILE = "golden/faq.yaml"
 GOLDEN = """\
@@ -258,7 +259,7 @@ def test_judgments_stand_where_they_belong_and_all_else_as_it_was():
 @pytest.mark.skipif(sys.platform == "win32", reason="there is no flock")
 def test_commands_at_the_same_time_keep_the_judgments_of_each():
     ids = [f"d{number}" for number in range(10, 18)]
-    command = [sys.executable, "-m", "pytest_irmetrics.cli", "label", FILE, "--judge", "refund"]
+    command = [*python_words(), "-m", "pytest_irmetrics.cli", "label", FILE, "--judge", "refund"]
     started = [subprocess.Popen([*command, doc_id, "2"], stdout=subprocess.PIPE, text=True) for doc_id in ids]
     assert all("1 judgment appended." in one.communicate(timeout=120)[0] for one in started)
     assert set(ids) < set(judgments())

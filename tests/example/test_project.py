@@ -6,33 +6,25 @@ import json
 import os
 import re
 import subprocess
-import sys
 from functools import cache
 from pathlib import Path
 
 import pytest
 
+from tests.warm_python import python_words
+
 EXAMPLE = Path(__file__).parents[2] / "example_project"
 
 
 def run(*arguments, **environment):
-    command = [
-        sys.executable,
-        "-m",
-        "pytest",
-        "-p",
-        "no:cacheprovider",
-        "-p",
-        "pytest_irmetrics.plugin",
-        *arguments,
-    ]
+    plugins = ["-p", "no:cacheprovider", "-p", "pytest_irmetrics.plugin"]
     kept = {
         name: value
         for name, value in os.environ.items()
         if not name.startswith(("RULES_", "PYTEST_", "GITHUB_", "CI"))
     }
     done = subprocess.run(
-        command,
+        [*python_words(), "-m", "pytest", *plugins, *arguments],
         capture_output=True,
         check=False,
         cwd=EXAMPLE,

@@ -18,13 +18,13 @@ time.monotonic = lambda: real() + 60 * len(asked)
 def slow(project):
     """A project whose clock goes on by a minute with each query."""
     project.retrieve("asked.append(1) or answers.get(query, [])[:k]")
-    conftest = project.path / "conftest.py"
+    conftest = project.path / "conftest.py"  # before the package takes the function, so in a cold process
     conftest.write_text(MINUTE_A_QUERY + conftest.read_text(encoding="utf-8"), encoding="utf-8")
     return project
 
 
 def test_a_log_says_how_far_it_is_and_how_long_it_took(slow):
-    result = slow.run_apart()
+    result = slow.run_apart(cold=True)
     result.assert_outcomes(passed=1)
     line = "test_search.py::test_search_quality?faq?: {} of 3 queries after {} s"
     result.stdout.fnmatch_lines([line.format(1, 60), line.format(2, 120), line.format(3, 180)])
@@ -33,7 +33,7 @@ def test_a_log_says_how_far_it_is_and_how_long_it_took(slow):
 
 @pytest.mark.parametrize("option", ["-q", "-p no:terminal", "-n 2"])
 def test_nothing_is_said_where_nothing_is_wanted(slow, option):
-    assert "of 3 queries" not in slow.run_apart(*option.split()).stdout.str()
+    assert "of 3 queries" not in slow.run_apart(*option.split(), cold=True).stdout.str()
 
 
 def test_a_quick_retriever_says_nothing(project):
@@ -43,9 +43,9 @@ def test_a_quick_retriever_says_nothing(project):
 @pytest.mark.parametrize("concurrency", [1, 2])
 def test_every_time_asked_counts(slow, concurrency):
     slow.write("pytest.ini", f"[pytest]\nir_concurrency = {concurrency}\nir_repeat = 2\n")
-    slow.run_apart().stdout.fnmatch_lines(["*: [56] of 6 queries*"])  # two at once may be one line
+    slow.run_apart(cold=True).stdout.fnmatch_lines(["*: [56] of 6 queries*"])  # two at once may be one line
 
 
 def test_async_retrievers_count(slow):
     slow.make_async()
-    slow.run_apart().stdout.fnmatch_lines(["*: 3 of 3 queries*"])
+    slow.run_apart(cold=True).stdout.fnmatch_lines(["*: 3 of 3 queries*"])

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import json
-import sys
 
 import pytest
 
 from tests.projects import ANSWERS, text_of
+from tests.warm_python import python_words
 
 SWAPPED = {query: found[::-1] for query, found in ANSWERS.items()}
-OTHER = [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_irmetrics.plugin"]
+OTHER = ["-m", "pytest", "-q", "-p", "no:cacheprovider", "-p", "pytest_irmetrics.plugin"]
 UPDATE = ["--ir-baseline-update", "--ir-query=refund"]
 
 
@@ -35,7 +35,7 @@ def test_what_another_run_stored_meanwhile_is_not_written_over(project, monkeypa
     # The fixture `retriever` is made before the baseline is read: the other run starts with the first query.
     project.edit("conftest.py", "import json,", "import os, subprocess, json,")
     project.retrieve(
-        f"(os.environ.pop('FIRST', None) and subprocess.run({other!r}, check=False), answers.get(query, [])[:k])[1]"
+        f"(os.environ.pop('FIRST', None) and subprocess.run({[*python_words(), *other]!r}, check=False), answers.get(query, [])[:k])[1]"
     )
     monkeypatch.setenv("FIRST", "1")
     result = project.run_apart(*UPDATE)

@@ -10,8 +10,9 @@ import json
 import os
 import re
 import subprocess
-import sys
 import textwrap
+
+from tests.warm_python import python_words
 
 HOSTILE_ID = "<b>|`x`| \u202e::error::"
 HOSTILE_TEXT = "=cmd|' /C calc'!A0 \x1b[31m ](javascript:alert(1))"
@@ -189,7 +190,7 @@ def run_pytest(folder, *options, **environment):
     }
     kept |= {"PYTHONIOENCODING": "utf-8", "GIT_CEILING_DIRECTORIES": str(folder.parent), **environment}
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", *plugins, *options],
+        [*python_words(), "-m", "pytest", *plugins, *options],
         cwd=folder,
         env=kept,
         capture_output=True,
