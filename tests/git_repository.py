@@ -40,7 +40,7 @@ def git(folder: Path, *words: str | bytes, status: int = 0) -> str:
 def new_repository(folder: Path) -> Path:
     """Make an empty repository, whose branch is `main`."""
     folder.mkdir(parents=True, exist_ok=True)
-    git(folder, "init", "--quiet", "--initial-branch=main")
+    git(folder, "init", "--quiet", "--initial-branch=main", "--template=")
     return folder
 
 

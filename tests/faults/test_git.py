@@ -5,6 +5,7 @@ from __future__ import annotations
 import gzip
 import os
 import re
+import shutil
 import sys
 from pathlib import Path
 
@@ -21,11 +22,26 @@ STORED = "ir_baselines/test_search/test_search_quality[faq].json"
 WORSE = {**ANSWERS, "refund policy": ["doc-5", "doc-6", "doc-9"]}
 
 
+@pytest.fixture(scope="module")
+def kept(tmp_path_factory):
+    """Give the folder for what each of these tests begins with, made once."""
+    return tmp_path_factory.mktemp("kept") / "branch"
+
+
 @pytest.fixture
-def branch(project, monkeypatch):
+def branch(project, monkeypatch, kept):
     """Give a project whose baseline is committed on `main`, with the branch `feature` checked out and a fall stored there."""
     isolate_git(monkeypatch)
     monkeypatch.setenv("GIT_COMMITTER_DATE", "2026-01-01T00:00:00Z")
+    if not kept.exists():
+        store_a_fall(project)
+        shutil.copytree(project.path, kept, symlinks=True)
+    shutil.copytree(kept, project.path, symlinks=True, dirs_exist_ok=True)
+    project.monkeypatch = monkeypatch
+    return project
+
+
+def store_a_fall(project):
     project.write("pytest.ini", "[pytest]\n")
     project.write(".gitignore", "__pycache__\n*.out\n")
     new_repository(project.path)
@@ -35,8 +51,6 @@ def branch(project, monkeypatch):
     project.answers(WORSE)
     project.store()
     commit(project.path, "a fall")
-    project.monkeypatch = monkeypatch
-    return project
 
 
 def run_in(project, folder, *options):
@@ -333,7 +347,7 @@ def configured_programs(project):
     script = beside(project, "script")
     script.write_text(f'#!/bin/sh\necho "$0 $@" >> {project.path}/was_run\ncat\n')
     script.chmod(0o755)
-    (project.path / ".git" / "info" / "attributes").write_text("* diff=x filter=x\n")
+    project.write(".git/info/attributes", "* diff=x filter=x\n")
     keys = "diff.x.textconv diff.x.command diff.external filter.x.smudge filter.x.clean filter.x.process core.fsmonitor core.pager"
     for key in f"{keys} core.editor core.sshCommand core.askPass gpg.program credential.helper alias.rev-parse pager.ls-tree".split():
         git(project.path, "config", key, str(script))

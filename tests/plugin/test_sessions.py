@@ -6,6 +6,12 @@ import sys
 
 import pytest
 
+WITHOUT_OTHERS = [
+    *("-p", "no:cacheprovider", "-p", "no:anyio", "-p", "no:asyncio"),
+    *("-p", "no:hypothesispytest", "-p", "no:rerunfailures", "-p", "no:xdist", "-p", "no:xdist.looponfail"),
+]
+"""Load the plugin as it is installed, and none of those that the tests alone need."""
+
 
 def test_an_unrelated_run_loads_nothing_and_leaves_nothing(pytester):
     pytester.makepyfile(
@@ -19,7 +25,7 @@ def test_an_unrelated_run_loads_nothing_and_leaves_nothing(pytester):
         """
     )
     before = {path.name for path in pytester.path.iterdir()}
-    result = pytester.runpytest_subprocess("-p", "no:cacheprovider")
+    result = pytester.runpytest_subprocess(*WITHOUT_OTHERS)
     result.assert_outcomes(passed=1)
     result.stdout.no_fnmatch_line("*retrieval*")
     after = {path.name for path in pytester.path.iterdir() if not path.name.startswith(("runpytest", "std"))}
@@ -35,7 +41,7 @@ def test_a_failure_without_a_line_of_the_test_does_not_point_at_the_plugin(pytes
 
 
 def test_pytest_does_not_warn_a_script_that_imported_the_package(pytester):
-    code = "import pytest_irmetrics, pytest; pytest.main(['-q', '-p', 'no:cacheprovider'])"
+    code = f"import pytest_irmetrics, pytest; pytest.main(['-q', *{WITHOUT_OTHERS}])"
     result = pytester.run(sys.executable, "-c", code)
     assert "pytest_irmetrics" not in result.stdout.str() + result.stderr.str()
 
@@ -88,7 +94,7 @@ def test_a_baseline_that_cannot_be_written_fails_the_run(project):
 
 def test_the_plugin_can_be_turned_off(pytester):
     pytester.makepyfile("def test_a(): pass")
-    pytester.runpytest_subprocess("-p", "no:irmetrics").assert_outcomes(passed=1)
+    pytester.runpytest_subprocess("-p", "no:irmetrics", *WITHOUT_OTHERS).assert_outcomes(passed=1)
 
 
 @pytest.mark.skipif(int(pytest.__version__.split(".")[0]) < 9, reason="pytest 9 brought this table")

@@ -58,7 +58,7 @@ SETUP_KEYS = (
 """What a row says of the project in which the baseline is stored; all else of a row is about its first run."""
 
 
-class Loader(yaml.SafeLoader):
+class Loader(getattr(yaml, "CSafeLoader", yaml.SafeLoader)):
     """Reads `off`, `on`, `yes` and `no` as the texts that they are in settings and answers."""
 
 
