@@ -37,8 +37,8 @@ def test_a_benchmark_runs(command):
         text=True,
         check=False,
     )
-    assert ended.returncode in (0, 1), ended.stderr  # 1: a goal was missed
-    assert "Traceback" not in ended.stderr
+    missed_a_goal = ended.returncode == 1 and not ended.stderr  # what cannot run says why there
+    assert ended.returncode == 0 or missed_a_goal, ended.stderr
 
 
 def test_no_benchmark_is_left_out():

@@ -5,13 +5,15 @@ from __future__ import annotations
 import json
 import os
 import subprocess
-import sys
 from typing import NamedTuple
 
 from pytest_irmetrics import Run
 from tests.integration.kinds.changes import Change, ask_all
 from tests.integration.kinds.golden_sets import GOLDEN_SETS, by_linter
 from tests.pages import DOCS
+from tests.warm_python import python_words
+
+PLUGINS = ["-p", "pytest_irmetrics.plugin", "-p", "no:cacheprovider"]
 
 TEST = """
 import json
@@ -70,9 +72,14 @@ def judged(folder, cases):
     for number, case in enumerate(cases):
         write_case(folder / str(number), case)
     (folder / "test_kinds.py").write_text(TEST.format(count=len(cases)), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-q", "--tb=no", "-p", "pytest_irmetrics.plugin"]
+    tests = reported(folder, len(cases))
+    return [(test["kind"] or "") if test["outcome"] == "failed" else None for test in tests]
+
+
+def reported(folder, cases):
+    """Run pytest in a folder, of whose cases some fail; return each one's test in the JSON report, by its number."""
     done = subprocess.run(
-        [*command, "-p", "no:cacheprovider", "--ir-report=report.json"],
+        [*python_words(), "-m", "pytest", "-q", "--tb=no", *PLUGINS, "--ir-report=report.json"],
         cwd=folder,
         env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
         capture_output=True,
@@ -80,15 +87,10 @@ def judged(folder, cases):
         check=False,
     )
     assert done.returncode == 1, done.stdout + done.stderr
-    report = json.loads((folder / "report.json").read_text(encoding="utf-8"))
-    said = {
-        test["nodeid"].partition("[")[2].rstrip("]"): (test["kind"] or "")
-        if test["outcome"] == "failed"
-        else None
-        for test in report["tests"]
-    }
-    assert len(said) == len(cases), done.stdout
-    return [said[str(number)] for number in range(len(cases))]
+    tests = json.loads((folder / "report.json").read_text(encoding="utf-8"))["tests"]
+    by_case = {int(test["nodeid"].partition("[")[2].rstrip("]")): test for test in tests}
+    assert sorted(by_case) == list(range(cases)), done.stdout
+    return [by_case[number] for number in range(cases)]
 
 
 def assert_counted_in_the_documentation(title, cases, said, *, but_for=0):

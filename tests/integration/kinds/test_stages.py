@@ -3,16 +3,14 @@
 from __future__ import annotations
 
 import json
-import os
 import re
-import subprocess
-import sys
 from collections import Counter
 
 import pytest
 
 from pytest_irmetrics import Run
 from tests.integration.kinds.golden_sets import graded
+from tests.integration.kinds.judging import reported
 from tests.integration.kinds.pipeline import Pipeline
 
 TEST = """
@@ -89,19 +87,8 @@ def judged(tmp_path_factory):
     lines = [f"- {json.dumps({key: value for key, value in query.items() if value})}\n" for query in queries]
     (folder / "golden.yaml").write_text(f"queries:\n{''.join(lines)}", encoding="utf-8")
     (folder / "test_stages.py").write_text(TEST.format(count=len(changes)), encoding="utf-8")
-    command = [sys.executable, "-m", "pytest", "-p", "pytest_irmetrics.plugin", "-p", "no:cacheprovider"]
-    done = subprocess.run(
-        [*command, "--ir-report=report.json"],
-        cwd=folder,
-        env={**os.environ, "PYTEST_DISABLE_PLUGIN_AUTOLOAD": "1"},
-        capture_output=True,
-        text=True,
-        check=False,
-    )
-    assert done.returncode == 1, done.stdout + done.stderr
-    tests = json.loads((folder / "report.json").read_text(encoding="utf-8"))["tests"]
-    by_case = {int(re.search(r"\[(\d+)\]", test["nodeid"])[1]): test for test in tests}
-    return {name: (by_case[place], given[name], given["nothing"]) for place, name in enumerate(changes)}
+    tests = reported(folder, len(changes))
+    return {name: (test, given[name], given["nothing"]) for name, test in zip(changes, tests, strict=True)}
 
 
 @pytest.mark.parametrize("name", BREAKS)
