@@ -75,7 +75,8 @@ clean:
 
 $(VENV)/.ready-%: pyproject.toml | $(PY)
 	$(PIP) --upgrade 'pip>=25.1'  # the first that reads dependency groups
-	$(PIP) --editable . --group $*
+	$(PIP) --no-compile --editable . --group $*
+	$(PY) -m compileall -q -j 0 -x '/tests?/' $(VENV)/lib || true  # on all cores, without the tests of packages; some hold no Python
 	@touch $@
 
 $(PY):
