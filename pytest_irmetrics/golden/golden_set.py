@@ -58,8 +58,7 @@ class GoldenSet:
 
     def find(self, written: str) -> Query | None:
         r"""Return the query of an id; also where it is written as messages print it, on one line (``how\ndo I``)."""
-        query_id = written if written in self.queries else id_printed_as(written, self.queries)
-        return None if query_id is None else self.queries[query_id]
+        return self.queries.get(written) or self.queries.get(id_printed_as(written, self.queries) or "")
 
     @classmethod
     def load(
