@@ -287,6 +287,13 @@ def test_a_report_says_how_the_session_ended_what_no_test_read_and_what_failed_b
         assert sentence in found["html"]
         assert f'<header class="top {shade}">' in (project.path / "r.html").read_text(encoding="utf-8")
     (test,) = json.loads(text)["tests"]
+    states = [{**PASSES, "state": state, "text": "It fell."} for state in ("failed", "passed", "not checked")]
+    assert "gates failing 1 of 2" in edited("tests", [{**test, "outcome": "failed", "gates": states}])["html"]
+    (row,) = (row for row in test["rows"] if row["gate"])
+    four = [{**row, "metric": metric} for metric in ("mrr", "map", "hit", "all")]
+    page = edited("tests", [{**test, "rows": four}])["html"]
+    assert "mrr 0.8333, map 0.8333, hit 0.8333 " in page
+    assert "mrr 0.8333, map 0.8333, hit 0.8333, all" not in page
     for differs, headline, verdict in JUDGED:
         lines = edited("tests", [{**test, **differs}])["md"].splitlines()
         assert lines[0] == f"## Retrieval quality: {headline}", differs
