@@ -5,8 +5,9 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import chain
 from typing import NamedTuple
 
 from pytest_irmetrics.analysis.labelling import Unjudged, is_judged_by_text
@@ -14,7 +15,7 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
 from pytest_irmetrics.base.wording import cut, listed, plural, printable, quote
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.edit_yaml import FileEdit, Judgment
 from pytest_irmetrics.golden.format_tables import table_rows
 from pytest_irmetrics.golden.query import normalize_text
@@ -102,6 +103,18 @@ def _rows(name: str) -> Iterator[_Given]:
             yield _Given(where, row.query_id, row.doc, row.grade, row.about.get("text", ""))
 
 
+def say_held_back(golden: GoldenSet, held_back: Iterable[Judgment]) -> str:
+    """Return a line for each query without a relevant document: where it is, and where its grades of 0 were given."""
+    given: dict[str, list[str]] = {}
+    for one in held_back:
+        given.setdefault(one.query_id, []).append(one.where)
+    return "\n".join(
+        f"{golden.where(query_id)}: {quote(query_id)} has no relevant document, and so its grades of 0 are not written: "
+        f"{listed(places)}. Keep them, and give them again with one above 0."
+        for query_id, places in given.items()
+    )
+
+
 # One by one -------------------------------------------------------------------------------------------------------
 
 
@@ -129,7 +142,8 @@ class Session:
         self.items = sorted(self.items, key=lambda one: order.index(one.query.id))
         _print(
             f"{plural(len(self.items), 'document')} to judge. A grade is a number: 0 not relevant, "
-            f"{self.unedited.relevance_level:g} and more relevant. Each goes into {self.shown} at once."
+            f"{self.unedited.relevance_level:g} and more relevant. Each goes into {self.shown} at once; a query's grades of 0 "
+            "once one of its documents is relevant."
         )
         try:
             self._ask()
@@ -138,8 +152,8 @@ class Session:
         finally:
             written = sum(len(one.new) for one in self.done if one)
             _print(f"{self.shown}: {plural(written, 'judgment')} written.")
-            if waiting := [query_id for query_id, held in self.held_back.items() if held]:
-                _print(f"Without a relevant document, and so as they were: {listed(waiting, _MOST_GRADED)}.")
+            for line in say_held_back(self._golden, chain(*self.held_back.values())).splitlines():
+                _print(line)
 
     def _ask(self) -> None:
         """Ask about the items, and at the end whether to undo."""
@@ -165,7 +179,7 @@ class Session:
 
     def _write(self, item: Unjudged, grade: Grade) -> None:
         """Write an item's judgment and go on to the next item; stay at this one where that cannot be done, and say why."""
-        judgment = Judgment(item.query.id, item.doc_id, grade, item.query.id)
+        judgment = Judgment(item.query.id, item.doc_id, grade, item.doc_id)
         text = self.texts.get(item.doc_id, "")
         if is_judged_by_text(item.query, item.doc_id, grade, text):
             passage = self._ask_passage(text)
@@ -173,19 +187,16 @@ class Session:
                 return
             judgment = _by_text(judgment, passage)
         held = self.held_back.setdefault(item.query.id, [])
-        if grade == 0 and self._query(item).is_unjudged:
-            held.append(judgment)
-            self.done.append(None)
-            _print("Written as soon as a document of this query is relevant.", 1)
-            return
         try:
             edit = self.append([*held, judgment])
         except IRMetricsError as error:
             for line in str(error).splitlines():
                 _print(line)
         else:
-            self.done.append(edit)
-            held.clear()
+            held[:] = edit.held_back
+            self.done.append(None if held else edit)
+            if held:
+                _print("Written as soon as a document of this query is relevant.", 1)
             for place in edit.places():
                 _print(place)
 
@@ -217,14 +228,14 @@ class Session:
         self.held_back[item.query.id] = held
         self.done.pop()
 
-    def _query(self, item: Unjudged) -> Query:
-        """Return the query of an item with what was written about it so far."""
-        golden = next((edit.golden for edit in reversed(self.done) if edit), self.unedited)
-        return golden.queries.get(item.query.id, item.query)
+    @property
+    def _golden(self) -> GoldenSet:
+        """The golden set with what was written so far."""
+        return next((edit.golden for edit in reversed(self.done) if edit), self.unedited)
 
     def _print_item(self, item: Unjudged) -> None:
         """Print the item at hand with all that helps to judge it."""
-        query = self._query(item)
+        query = self._golden.queries.get(item.query.id, item.query)
         graded = sorted(query.judgments.items(), key=lambda judged: -judged[1])
         judged = [f"{grade:g} {doc_id} {self.titles.get(doc_id, '')}".rstrip() for doc_id, grade in graded]
         about = {

@@ -40,7 +40,7 @@ from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import listed, plural, printable
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.cli.judge import Session, given_judgments
+from pytest_irmetrics.cli.judge import Session, given_judgments, say_held_back
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.edit_yaml import FileEdit, append_judgments
@@ -78,7 +78,10 @@ def run(options: argparse.Namespace) -> int:
         golden = GoldenSet.load(path, custom_metrics=options.metric, shown=options.file)
         append = partial(append_judgments, path, shown=options.file, custom_metrics=options.metric)
         if is_given:
-            _print_edit(append(given_judgments(golden, options)), options.file)
+            edit = append(given_judgments(golden, options))
+            _print_edit(edit, options.file)
+            if edit.held_back:
+                raise shared.CommandError(say_held_back(edit.golden, edit.held_back))
             return shared.OK
         items, heading = _items(golden, _runs(options), options)
         judged = [doc_id for one in items for doc_id in one.query.judgments]

@@ -57,6 +57,8 @@ class FileEdit(NamedTuple):
     """The golden set with them."""
     new: Sequence[Judgment]
     """Those that it lacked."""
+    held_back: Sequence[Judgment]
+    """Grades of 0 that were not written: their queries have no relevant document, without which none may be graded."""
 
     def places(self) -> list[str]:
         """Return the new judgments with their places: ``golden/faq.yaml:5: refund: doc-8 1``."""
@@ -73,7 +75,7 @@ class FileEdit(NamedTuple):
 def append_judgments(
     path: Path, judgments: Iterable[Judgment], shown: str, custom_metrics: Collection[str] = ()
 ) -> FileEdit:
-    """Append the judgments that a golden set lacks to its file, all or none of them.
+    """Append the judgments that a golden set lacks to its file, all or none of them; but for those that are held back.
 
     `shown` is the path in messages. The file is read first, and its new content before that is written: it holds the golden
     set as before plus the new judgments. Raises GoldenSetError, also for what the golden set grades otherwise, and
@@ -86,6 +88,12 @@ def append_judgments(
         source.raise_any()
         before = parse_yaml(text, source)
         new = _lacking(before, judgments)
+        waiting = [
+            query_id
+            for query_id, added in new.items()
+            if before.queries[query_id].is_unjudged and not any(one.grade for one in added.values())
+        ]
+        held_back = [one for query_id in waiting for one in new.pop(query_id).values()]
         edited = _spliced(data, before, new, source)
         again, after = Source(path, shown, custom_metrics), None
         with suppress(GoldenSetError):  # which is said below
@@ -96,7 +104,8 @@ def append_judgments(
             message = f"The new judgments do not fit: {said} Nothing was written; append them by hand."
             raise GoldenSetError([Problem(shown, 1, 1, message)])
         write_whole(path, edited, shown=shown, digest_when_read=content_digest(data))
-    return FileEdit(path, data, edited, after, [one for added in new.values() for one in added.values()])
+    appended = [one for added in new.values() for one in added.values()]
+    return FileEdit(path, data, edited, after, appended, held_back)
 
 
 def _lacking(golden: GoldenSet, judgments: Iterable[Judgment]) -> dict[str, dict[str, Judgment]]:

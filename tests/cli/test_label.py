@@ -355,7 +355,7 @@ def test_the_end_of_input_ends_it_and_nothing_is_lost():
         (["1", replace("# by hand", "# by two"), "1", "q"], "2 judgments written", "# by two\n"),
         (["1", replace("u1: 1}", "u1: 1, u2: 0}"), "1", "q"], "grades 'u2' 0 already", "u2: 0"),
         ([replace("u1", "u1"), replace("d2: 2}", "d2: 2, u1: 0}"), "1", "q"], "grades 'u1' 0 already", "u1: 0"),
-        (["1", replace("id: refund", "id: other"), "1", "q"], "refund: There is no query 'refund'.", "u1: 1}"),
+        (["1", replace("id: refund", "id: other"), "1", "q"], "u2: There is no query 'refund'.", "u1: 1}"),
         (["1", replace("# by hand", "# by two"), "u", "q"], "was changed meanwhile, and nothing was written. Run it again. Take it out by hand: golden/faq.yaml:5: refund: u1 1", "u1: 1}"),
         (["1", replace("queries:", "queries: ["), "1", "q"], "golden/faq.yaml:", "queries: ["),
         (["1", lambda: Path(FILE).rename("gone.yaml"), "1", lambda: Path("gone.yaml").rename(FILE), "1"], "golden/faq.yaml:1:1: There is no such file.", "u2: 1"),

@@ -205,6 +205,9 @@ def test_label_offers_first_what_changed_in_unjudged_queries(tmp_path, monkeypat
     assert order == ["v3", "w3", "u1", "u2", "v1", "v2"]
 
 
+HELD_BACK = "faq.yaml:4: 'b' has no relevant document, and so its grades of 0 are not written: {}. Keep them, and give them again with one above 0."
+
+
 def test_a_grade_of_0_waits_for_a_relevant_document(tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("faq.yaml").write_text(MIXED)
@@ -212,7 +215,8 @@ def test_a_grade_of_0_waits_for_a_relevant_document(tmp_path, monkeypatch):
     label = ["label", "faq.yaml", "--run", "a.run", "-i"]
     only = run(*label, stdin="0\n0\nq\n")
     assert "  Written as soon as a document of this query is relevant.\n" in only.out
-    assert "Without a relevant document, and so as they were: b." in only.out
+    assert "a query's grades of 0 once one of its documents is relevant." in " ".join(only.out.split())
+    assert HELD_BACK.format("v1, v2") in " ".join(only.out.split())
     assert Path("faq.yaml").read_text() == MIXED
     run(*label, stdin="0\n0\nu\ns\n2\nq\n")
     assert dict(GoldenSet.load("faq.yaml").queries["b"].judgments) == {"v1": 0, "v3": 2}
@@ -220,3 +224,21 @@ def test_a_grade_of_0_waits_for_a_relevant_document(tmp_path, monkeypatch):
     both = run(*label, stdin="0\nu\n0\n2\nu\n3\n0\nq\n")
     assert "faq.yaml: 3 judgments written." in both.out
     assert "relevant: {v1: 0, v2: 3, v3: 0}" in Path("faq.yaml").read_text()
+
+
+def test_queries_without_a_relevant_document_keep_no_other_judgment_from_being_written(tmp_path, monkeypatch):
+    monkeypatch.chdir(tmp_path)
+    Path("faq.yaml").write_text(MIXED)
+    rows = "b,v1,0\na,u1,0\nb,v2,0\nb,v3,\n"
+    Path("list.csv").write_text(f"query,docid,rating\n{rows}")
+    listed = run("label", "faq.yaml", "--from", "list.csv")
+    held = HELD_BACK.format("list.csv:2, list.csv:4")
+    assert (listed.status, listed.err) == (1, f"{held}\n")
+    assert listed.out.endswith("faq.yaml: 1 judgment appended.\n")
+    assert "relevant: {d1: 1, u1: 0}" in Path("faq.yaml").read_text()
+    given = run("label", "faq.yaml", "--judge", "b", "v1", "0")
+    assert (given.status, given.err) == (1, HELD_BACK.format("--judge b v1 0") + "\n")
+    Path("list.csv").write_text(f"query,docid,rating\n{rows}b,v4,2\n")
+    again = run("label", "faq.yaml", "--from", "list.csv")
+    assert (again.status, again.err) == (0, "")
+    assert "relevant: {v1: 0, v2: 0, v4: 2}" in Path("faq.yaml").read_text()
