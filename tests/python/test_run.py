@@ -240,6 +240,15 @@ def test_equal_runs_are_equal_bytes(tmp_path):
     assert Run({}).dumps() == HEAD + '"queries": [\n]\n}\n'
 
 
+def test_a_loaded_run_equals_the_one_that_was_written_also_where_an_id_holds_a_line_end():
+    made, other = Run({"q": ["a\nb", "c"], "r": ["a", "b"]}), Run({"q": ["a", "b", "c"], "r": ["a\nb"]})
+    read, read_other = Run.loads(made.dumps()), Run.loads(other.dumps())
+    assert read == made
+    assert read not in (other, read_other)
+    assert (read["q"], read["r"], read_other["r"]) == (("a\nb", "c"), ("a", "b"), ("a\nb",))
+    assert repr(read.answers["r"].rankings) == "(('a', 'b'),)"
+
+
 @pytest.mark.parametrize("name", ["run.json", "run.json.gz", "run.JSON", "run.trec", "run.run.gz", "run"])
 def test_the_suffix_decides_the_format_and_packing_gives_the_same_bytes_each_time(tmp_path, name):
     run = Run({"q": ["a", "b"]})
