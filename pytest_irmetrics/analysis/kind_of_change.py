@@ -54,11 +54,11 @@ def kind_of_change(
     # A drop that an edit of the golden set hides shows under the stored labels alone.
     stored = comparison.under_stored_labels if fell and all(verdict.as_stored for verdict in fell) else None
     side = comparison if stored is None else stored
-    lacking = _not_in_the_index(side, not_in_index)
+    lacking, explained = _not_in_the_index(side, not_in_index)
     if unknown_ids:
         return kind, [sentence for sentence in (lacking, sign, stages) if sentence], False
     # Where stages hold what was lost, it is known to be relevant, and what ranked it lower is at fault.
-    missing = None if leading is None or held else missing_judgments(comparison, leading)
+    missing = None if leading is None or held or explained else missing_judgments(comparison, leading)
     mean_fell = any(verdict.on_fall_of_mean for verdict in fell)
     sentences = [
         lacking,
@@ -72,8 +72,8 @@ def kind_of_change(
     return kind, [sentence for sentence in sentences if sentence], by_overlap or missing is not None
 
 
-def _not_in_the_index(comparison: Comparison, not_in_index: Collection[str]) -> str | None:
-    """Say how many of the relevant documents that left the results are not in the index; None where all are."""
+def _not_in_the_index(comparison: Comparison, not_in_index: Collection[str]) -> tuple[str | None, bool]:
+    """Say how many of the relevant documents that left the results are not in the index (None: all are), and whether most are not."""
     lost: dict[str, None] = {}
     for query in comparison.now.counted if not_in_index else ():
         before, now = (
@@ -84,9 +84,10 @@ def _not_in_the_index(comparison: Comparison, not_in_index: Collection[str]) -> 
         lost |= dict.fromkeys(doc_id for doc_id in relevant if doc_id in before - now)
     missing = [doc_id for doc_id in lost if doc_id in not_in_index]
     if not missing:
-        return None
+        return None, False
     are = "is" if len(missing) == 1 else "are"
-    return f"{len(missing):,} of the {plural(len(lost), 'lost document')} {are} not in the index: {listed(missing, _NAMED)}."
+    text = f"{len(missing):,} of the {plural(len(lost), 'lost document')} {are} not in the index: {listed(missing, _NAMED)}."
+    return text, 2 * len(missing) > len(lost)
 
 
 def _chance_of(comparison: Comparison, gates: Gates, leading: Verdict) -> str | None:

@@ -65,12 +65,11 @@ def run(options: argparse.Namespace) -> int:
         ("Store what it finds today, to be committed", f"{command} --ir-baseline-update"),
         (f"Fail where a change finds {finds}", f"{command} --ir-baseline"),
     ]
-    if options.queries is None:
-        commands.insert(0, ("Hold the search against the thresholds", command))
-    else:
-        shared.print_line("\nFirst put your search into conftest.py.")
     shared.print_line("")
-    shared.print_blocks([Commands(commands)])
     if options.queries is None:
-        shared.print_line("\nThen put your search into conftest.py, and your queries into golden/faq.yaml.")
+        shared.print_blocks([Commands([("Hold the toy search against the thresholds", command)])])
+        shared.print_line("\nThen put your search into conftest.py, and your queries into golden/faq.yaml.\n")
+    else:
+        shared.print_line("First put your search into conftest.py.\n")
+    shared.print_blocks([Commands(commands)])
     return status
