@@ -205,12 +205,20 @@ class ItemResult:
         return [replace(row, interval=intervals.get(row.tag or "")) for row in compared]
 
     @property
+    def floors(self) -> list[Verdict]:
+        """The failed gates on how low all queries, or the queries with a tag, may score."""
+        floors = [v for v in self.verdicts if v.failed and v.word in ("min", "min_each") and not v.single]
+        return [verdict for verdict in floors if not verdict.compares and not verdict.over_no_query]
+
+    @property
     def acceptable(self) -> bool:
-        """Whether storing a new baseline would make the test pass, so that the command for it is worth printing."""
+        """Whether storing a new baseline would make the test pass, but for floors, so that the command for it is worth printing."""
         failed = [verdict for verdict in self.verdicts if verdict.failed]
         fell = [verdict for verdict in failed if verdict.compares or verdict.word == "baseline"]
         # A gate over no query would have none under a new baseline either.
-        return len(fell) == len(failed) and not (fell and all(v.over_no_query for v in fell))
+        if len(fell) + len(self.floors) < len(failed):
+            return False
+        return not failed or not all(v.over_no_query for v in fell)
 
     def _query_report(self, query: Query, *, as_stored: bool) -> QueryReport:
         evaluation, comparison = self.evaluation, self.comparison

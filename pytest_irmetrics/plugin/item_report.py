@@ -144,8 +144,8 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
     result.notes += notes_on(result, verbose=item.verbosity >= 1)
     if comparison is not None and result.against == OWN_BASELINE and not update:
         result.notes += _on_limits(item, comparison, item.gates)
-    if result.against is None and not item.baseline_file.exists():
-        result.notes += _on_first_limits(result)
+    if result.against == OWN_BASELINE or not item.baseline_file.exists():
+        result.notes += _on_floors(result)
     own = item.settings.shown(item.baseline_file)
     if result.against not in (None, OWN_BASELINE, own) and (item.baseline_file.exists() or update):
         said = f"{own}, is neither read nor stored: `against` gives {result.against} in its place."
@@ -157,17 +157,20 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
         )
 
 
-def _on_first_limits(result: ItemResult) -> Iterator[Note]:
-    """Say which limits today's means would hold, where a `min` fails that no stored run was held to; none for what is 0."""
+def _on_floors(result: ItemResult) -> Iterator[Note]:
+    """Say which limits on how low scores may be would hold today, where there is no stored run, or its fall may be accepted."""
     starts = []
-    for verdict in result.verdicts:
-        if verdict.failed and verdict.word == "min" and verdict.metric is not None and not verdict.single:
-            mean = result.evaluation.mean_or_none(verdict.metric, verdict.tag) or 0.0
-            held = floor(mean * 100 + TOLERANCE) / 100
-            tag = f" of the queries tagged {verdict.tag}" if verdict.tag is not None else ""
-            starts += [f"{verdict.metric}{tag} min={held:g}"] if held > 0 else []
-    if starts:
+    for verdict in result.floors:
+        metric, tag = str(verdict.metric), verdict.tag
+        scores = result.evaluation.scores_of(metric, tag).values()
+        mean = result.evaluation.mean(metric, tag)
+        held = floor((mean if verdict.word == "min" else min(scores)) * 100 + TOLERANCE) / 100
+        if held > 0 or result.against is not None:
+            starts.append(f"{mean_name(metric, tag)} {verdict.word}={held:g}")
+    if starts and result.against is None:
         yield Note("normal", f"To start from here: {', '.join(starts)}.")
+    elif starts and result.acceptable:
+        yield Note("quiet", f"To accept it, set first: {', '.join(starts)}.")
 
 
 def _on_limits(item: GatedItem, comparison: Comparison, gates: Gates) -> Iterator[Note]:

@@ -61,7 +61,7 @@ def test_a_failure_is_as_expected(project, monkeypatch, kind, width):
     assert_as_expected(f"failures/{kind.__name__}-{width}.txt", failure)
     # What stands for that which -v shows is nowhere where that is shown.
     assert "(-v " not in (project.path / "r.md").read_text(encoding="utf-8")
-    assert failure.count("\n") <= (30 if width == 80 else 33)
+    assert failure.count("\n") <= (30 if width == 80 else 37)
 
 
 def test_what_was_slow_is_shown_without_its_ranking(worse):
