@@ -284,8 +284,11 @@ def _decided(
     settings = item.settings
     storing = settings.update and against.name == OWN_BASELINE
     verdicts = decide(Case(now, gates, comparison, against, storing, bool(settings.only_queries)))
-    if verdicts and verdicts[0].word == "ids" and item.fixtures.doc_id is None:
-        verdicts = (verdicts[0]._replace(details=_with_fixture_to_write(item, verdicts[0].details)),)
+    looked_through = {"ids": item.seen.items, "errors": item.seen.without_id}
+    if verdicts and verdicts[0].word in looked_through and item.fixtures.doc_id is None:
+        first = verdicts[0]
+        details = _with_fixture_to_write(item, looked_through[first.word], first.details)
+        verdicts = (first._replace(details=details),)
     if settings.update and comparison is None:
         # The first baseline: of course there was nothing to compare with.
         verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
@@ -302,10 +305,10 @@ def _decided(
     )
 
 
-def _with_fixture_to_write(item: GatedItem, details: Sequence[str]) -> tuple[str, ...]:
-    """Return details with the fixture to write where what came back has a judged id in another place; else as they are."""
+def _with_fixture_to_write(item: GatedItem, came: Sequence[Any], details: Sequence[str]) -> tuple[str, ...]:
+    """Return details with the fixture to write where items that came have a judged id in another place; else as they are."""
     known = {doc_id for query in item.golden.queries.values() for doc_id in query.documents}
-    path = find_id_path(item.seen.items, known)
+    path = find_id_path(came, known)
     if path is None:
         return tuple(details)
     lead = f"What came back has judged ids in `{path}`. Write into conftest.py:"

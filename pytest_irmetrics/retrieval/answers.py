@@ -18,6 +18,7 @@ from collections.abc import (
 )
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
+from copy import copy
 from dataclasses import dataclass
 from decimal import Decimal
 from operator import countOf
@@ -49,6 +50,10 @@ class AnswerError(IRMetricsError, ValueError):
 
 class RefusedError(Exception):
     """Why an answer or an item is not read; made an AnswerError where it is known what came back."""
+
+
+class NoIdError(RefusedError):
+    """The item has no id where ids are looked for."""
 
 
 # An answer of several stages
@@ -113,6 +118,11 @@ def describe(value: object) -> str:
 def describe_refused(value: object, refused: object) -> str:
     """Return what came back and why it is refused; what is long to read stands after what to do."""
     shown, advice = describe(value), f"{refused} {ACCEPTED}."
+    if isinstance(refused, NoIdError):  # what it has of fields says best where its id is
+        fields = {name: value_of(value, name) for name in ("metadata", "meta", "payload")}
+        for name, mapping in fields.items():
+            if mapping and isinstance(mapping, Mapping):
+                return f"{type_name(value)} with {name} {printable(_FIELDS.repr(dict(mapping)))}. {advice}"
     return f"{shown}. {advice}" if len(shown) <= _LONG else f"{type_name(value)}. {advice} It is {shown}."
 
 
@@ -126,6 +136,8 @@ _SHORT = reprlib.Repr()
 _SHORT.maxstring = _SHORT.maxother = 60
 _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxfrozenset = _SHORT.maxdict = _SHORT.maxdeque = 3
 _SHORT.maxlevel = 3
+_FIELDS = copy(_SHORT)
+_FIELDS.maxdict = 12
 
 
 def split_batch(answer: Any, size: int, read: Callable[[int, Any], T]) -> list[T]:
@@ -189,7 +201,7 @@ def read_item(item: Any) -> tuple[str, float | None]:
     if row is None:
         fields = [key for key in item if as_id(item[key])] if isinstance(item, Mapping) else []
         example = f", such as `lambda found: found[{describe_key(fields[0])}]`" if fields else ""
-        raise RefusedError(f"No id can be read from it. A fixture ir_doc_id can say where it is{example}.")
+        raise NoIdError(f"No id can be read from it. A fixture ir_doc_id can say where it is{example}.")
     if len(row) == 1:
         return _id_in(row[0]), None
     score = score_of(row[1])
@@ -221,7 +233,7 @@ def read_ids(
                 raise RefusedError("Its id is empty.")  # noqa: TRY301 - one place says what came back
             before = before if score is None else _descending(score, before)
         except RefusedError as refused:
-            raise AnswerError(f"result {rank} is {describe_refused(item, refused)}") from None
+            raise AnswerError(f"result {rank} is {describe_refused(item, refused)}") from refused
         ids.append(doc)
     return tuple(ids)
 
@@ -254,7 +266,7 @@ def _id_in(value: Any) -> str:
     if doc is None:
         doc = as_id(_first(_id_fields(value)))
     if doc is None:
-        raise RefusedError(f"Its id would be {describe(value)}, which is no text, integer or UUID.")
+        raise NoIdError(f"Its id would be {describe(value)}, which is no text, integer or UUID.")
     return doc
 
 
@@ -300,6 +312,11 @@ def names_documents(items: Sequence[Any], known: Collection[str]) -> bool:
 
 def _without_score(item: Any) -> Any:
     return item[0] if isinstance(item, tuple) and item and not hasattr(item, "_fields") else item
+
+
+def without_id(items: Iterable[Any]) -> list[Any]:
+    """Return those of the items that have no id where ids are looked for."""
+    return [item for item in items if as_id(_first(_id_fields(_without_score(item)))) is None]
 
 
 def find_id_path(items: Iterable[Any], known: Collection[str]) -> str | None:

@@ -17,12 +17,14 @@ from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import JudgedPassages
 from pytest_irmetrics.retrieval.answers import (
     AnswerError,
+    NoIdError,
     Staged,
     describe,
     keep_titles,
     names_documents,
     read_ranking,
     split_batch,
+    without_id,
 )
 from pytest_irmetrics.run import Answer, Run
 from pytest_irmetrics.run.answer import Provenance
@@ -50,6 +52,8 @@ class Seen:
         """The keys of judged passages of which a returned chunk holds a half."""
         self.items: list[Any] = []
         """The first items as they were, to see where an id is that none was read as."""
+        self.without_id: list[Any] = []
+        """The items without an id of the first answers that were refused for one."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -244,6 +248,18 @@ def _read_ids(
     seen = options.seen or Seen()
     if len(seen.items) < _MOST_KEPT:
         seen.items += items
+    try:
+        return _read_kept(items, passages, options, duplicates, seen)
+    except AnswerError as error:
+        if isinstance(error.__cause__, NoIdError) and len(seen.without_id) < _MOST_KEPT:
+            seen.without_id += without_id(items)
+        raise
+
+
+def _read_kept(
+    items: list[Any], passages: JudgedPassages, options: RetrievalOptions, duplicates: str, seen: Seen
+) -> tuple[str, ...]:
+    """Return the ranking of a query's items, and keep in `seen` what else they say."""
     if passages.passages or (options.doc_id is None and names_documents(items, passages.documents)):
         from pytest_irmetrics.retrieval.passages import read_passage_ranking  # noqa: PLC0415 - most golden sets judge none
 

@@ -43,19 +43,45 @@ def test_a_document_is_what_the_metadata_of_its_chunks_names(project, returned, 
     assert f"mrr {mrr:.4f}" in printed(result)
 
 
-def test_where_another_field_has_the_ids_the_fixture_to_write_is_printed(project):
-    chunks(project, "Document('the web', 'c1', file='refund.md'), Document('the web', 'c2', file='faq.md')")
+@pytest.mark.parametrize(
+    ("returned", "path"),
+    [
+        (
+            "Document('the web', 'c1', file='refund.md'), Document('the web', 'c2', file='faq.md')",
+            'doc.metadata["file"]',
+        ),
+        # No id can be read.
+        ("Document(None, file='faq.md'), Document(None, file='refund.md')", 'doc.metadata["file"]'),
+        ("(Document(None, file='refund.md'), 0.9),", 'doc[0].metadata["file"]'),
+    ],
+)
+def test_where_another_field_has_the_ids_the_fixture_to_write_is_printed(project, returned, path):
+    chunks(project, returned)
     result = project.run()
     result.assert_outcomes(failed=1)
-    fixture = """
+    fixture = f"""
         @pytest.fixture
-        def ir_doc_id(): return lambda doc: doc.metadata["file"]
+        def ir_doc_id(): return lambda doc: {path}
     """
     for line in fixture.strip().splitlines():
         assert line.strip() in [printed.strip() for printed in result.outlines]
     conftest = (project.path / "conftest.py").read_text()
     project.write("conftest.py", f"{conftest}\n{fixture.replace(8 * ' ', '')}")
     project.run().assert_outcomes(passed=1)
+
+
+@pytest.mark.parametrize(
+    "returned",
+    [
+        "Document(None, file='faq.md')",
+        "Document(None, 'c1', file='refund.md'), Document(None, 'c1')",
+        "Document(None), Document(None, 'refund.md')",
+    ],
+)
+def test_no_fixture_is_printed_where_it_would_not_help(project, returned):
+    result = chunks(project, returned).run()
+    result.assert_outcomes(failed=1)
+    assert "def ir_doc_id" not in printed(result)
 
 
 def test_a_golden_set_in_ids_of_chunks_stays_one(project):
