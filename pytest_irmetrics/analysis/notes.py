@@ -249,7 +249,7 @@ def _other_custom_means(comparison: Comparison, result: ItemResult) -> Iterator[
 
 def _fewer_results(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Say that a run passes in which clearly fewer results come back than before."""
-    if not result.failed and result.evaluation.only is None and _any_answer_changed(comparison):
+    if not (result.failed or comparison.is_unchanged) and result.evaluation.only is None:
         from pytest_irmetrics.analysis.signs import fewer_results  # noqa: PLC0415 - needed where an answer changed alone
 
         yield from filter(None, [fewer_results(comparison)])
@@ -301,15 +301,10 @@ def _run_noise(comparison: Comparison, result: ItemResult, *, small: bool) -> It
 
 def _relevant_counts(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Count what became of the relevant documents where nothing fails and an answer is another than before."""
-    if not result.failed and _any_answer_changed(comparison):
+    if not (result.failed or comparison.is_unchanged):
         from pytest_irmetrics.analysis.kind_of_change import relevant_counts  # noqa: PLC0415 - with -v alone
 
         yield relevant_counts(comparison)
-
-
-def _any_answer_changed(comparison: Comparison) -> bool:
-    now, before = comparison.now, comparison.baseline
-    return any(now.rankings(one.id) != before.rankings(one.id) for one in now.counted)
 
 
 _NOTES: Sequence[tuple[str, About]] = (

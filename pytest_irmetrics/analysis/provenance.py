@@ -70,10 +70,9 @@ def provenance_difference(comparison: Comparison) -> str:
         else:
             differing.append(f"{_text(name)} {was} → {is_now}")
     kept = f"; {listed(same, _NAMED)}, as before" if same else ""
-    text = f"{listed(differing, _NAMED)}{kept}."
-    if all(comparison.now.rankings(i) == comparison.baseline.rankings(i) for i in comparison.paired):
-        return f"{text} No answer differs: leave what changes in every run, such as a time, out of ir_provenance."
-    return text
+    said = f"{listed(differing, _NAMED)}{kept}."
+    advice = "No answer differs: leave what changes in every run, such as a time, out of ir_provenance."
+    return f"{said} {advice}" if comparison.is_unchanged else said
 
 
 def _value(provenance: Provenance, name: str) -> str:

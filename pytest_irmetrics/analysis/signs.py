@@ -96,13 +96,13 @@ def fewer_results(comparison: Comparison) -> str | None:
 
 
 def _answers(comparison: Comparison) -> Answers:
-    sides = comparison.baseline, comparison.now
-    pairs = [
-        AnswerPair(query, *(tuple(side.rankings(query.id)[0]) for side in sides))
-        for query in comparison.now.counted
-        if not query.no_answer
-    ]
-    return [pair for pair in pairs if pair.before]
+    pairs = []
+    for query in comparison.now.counted:
+        before, now = (side.rankings(query.id)[0] for side in (comparison.baseline, comparison.now))
+        if before and not query.no_answer:
+            was = tuple(before)
+            pairs.append(AnswerPair(query, was, was if now == before else tuple(now)))
+    return pairs
 
 
 def _enough(seen: int, answers: Answers) -> bool:
@@ -137,9 +137,13 @@ def _nothing_returned(answers: Answers) -> str | None:
 
 def _ids_respelt(answers: Answers) -> str | None:
     """Look for ids of the baseline or of the golden set in another spelling, or with something added or taken off."""
+    judged = {doc_id for pair in answers for doc_id, grade in pair.query.documents.items() if grade > 0}
+    changed = [pair for pair in answers if pair.before != pair.now]
+    of_changed = {*chain.from_iterable(pair.now for pair in changed)} - judged
+    if len(of_changed.difference(*[pair.before for pair in changed])) < _FEWEST:
+        return None  # before the ids of all answers are looked at
     before = {*chain.from_iterable(pair.before for pair in answers)}
     now = dict.fromkeys(chain.from_iterable(pair.now for pair in answers))
-    judged = {doc_id for pair in answers for doc_id, grade in pair.query.documents.items() if grade > 0}
     new, gone = now.keys() - before - judged, (before | judged) - now.keys()
     if len(new) < _FEWEST or len(gone) < _FEWEST:
         return None

@@ -108,9 +108,17 @@ class Comparison:
     def _measure(self, metric: Metric, tag: str | None) -> MetricChange:
         now, baseline = self.overlapping if metric.kind == "overlap" else (self.now, self.baseline)
         weights = {query.id: query.weight for query in now.queries(metric, tag)}
-        stored = baseline.scores_of(metric)
-        before = {query_id: stored[query_id] for query_id in weights if query_id in stored}
-        return MetricChange(metric, tag, weights, before, now.scores_of(metric, tag))
+        before = after = now.scores_of(metric, tag)
+        if not self.is_unchanged:
+            stored = baseline.scores_of(metric)
+            before = {query_id: stored[query_id] for query_id in weights if query_id in stored}
+        return MetricChange(metric, tag, weights, before, after)
+
+    @cached_property
+    def is_unchanged(self) -> bool:
+        """Whether every paired query that counts has the baseline's rankings: one side's scores are then the other's."""
+        ids = [query.id for query in self.now.counted]
+        return self.now.rankings_of(ids) == self.baseline.rankings_of(ids)
 
     @cached_property
     def _repeated(self) -> bool:
@@ -165,7 +173,9 @@ class Comparison:
     @cached_property
     def wrong_means(self) -> Sequence[WrongMean]:
         """The means that the baseline's header tells and its own rankings do not give."""
-        return wrong_means(self.baseline.run, self.full.custom)
+        run, scored = self.baseline.run, self.now if self.is_unchanged else self.baseline
+        as_stored = len(self.paired) == len(run) and self.depth == run.depth and not self.is_edited
+        return wrong_means(run, self.full.custom, scored if as_stored else None)
 
     @cached_property
     def stored_level(self) -> Grade:

@@ -76,15 +76,15 @@ class WrongMean(NamedTuple):
     """None where it holds no query to average over."""
 
 
-def wrong_means(run: Run, custom: CustomMetrics) -> list[WrongMean]:
+def wrong_means(run: Run, custom: CustomMetrics, scored: Evaluation | None = None) -> list[WrongMean]:
     """Return the means of a stored run's header that its own rankings and judgments do not give; empty where it tells none.
 
     Of a metric of the package: it was edited. One of the user's own (`kind` is `custom`, of what is no metric today too) may be
-    another than when it was stored.
+    another than when it was stored. `scored` is an evaluation of its rankings by the labels that are stored with it, if there is one.
     """
     read = ((_read_metric(name, run.depth, custom), mean) for name, mean in run.means.items())
     stated = {metric: mean for metric, mean in read if metric}
-    means = _means_of(run, stated, custom)
+    means = _means_of(run, stated, custom, scored)
     return [
         WrongMean(metric, mean, found)
         for metric, mean in stated.items()
@@ -108,12 +108,14 @@ def with_answers(run: Run, answers: Answers) -> Run:
     return Run.of(changed.answers, run.header._replace(means={one.name: mean for one, mean in means.items()}))
 
 
-def _means_of(run: Run, metrics: Iterable[Metric], custom: CustomMetrics) -> dict[Metric, float]:
+def _means_of(
+    run: Run, metrics: Iterable[Metric], custom: CustomMetrics, scored: Evaluation | None = None
+) -> dict[Metric, float]:
     """Score a stored run by what it was judged with; without the metrics that have no function or nothing to average over."""
     metrics = tuple([one for one in metrics if one.kind != "custom" or one.family in custom])
     if not metrics or any(answer.judgments is None for answer in run.answers.values()):
         return {}
-    evaluation = Evaluation(golden_set_as_stored(run), Retrieved(run), metrics, run.depth, custom)
+    evaluation = scored or Evaluation(golden_set_as_stored(run), Retrieved(run), metrics, run.depth, custom)
     means = {metric: evaluation.mean_or_none(metric) for metric in metrics}
     return {metric: mean for metric, mean in means.items() if mean is not None}
 

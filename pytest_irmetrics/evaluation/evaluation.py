@@ -153,9 +153,10 @@ class Evaluation:
 
     def rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings, one for each time it was asked, cut at the evaluation's depth."""
-        return self._rankings([query_id])[0]
+        return self.rankings_of([query_id])[0]
 
-    def _rankings(self, ids: Iterable[str]) -> list[Rankings]:
+    def rankings_of(self, ids: Iterable[str]) -> list[Rankings]:
+        """Return the rankings of several queries, as `rankings` does of one."""
         stored, depth = self.run.answers, self.depth
         found: list[Rankings] = [stored.get(query_id, _NO_ANSWER).rankings for query_id in ids]
         # At the depth that the run was asked for, nothing is cut: one returned chunk that holds several judged passages
@@ -181,7 +182,7 @@ class Evaluation:
             ]
         scorer = Scorer([metric], relevance_level=self.golden.relevance_level)
         return [
-            [scorer.row(query.judgments, ranking)[0] for ranking in self.rankings(query.id)]
+            [scorer.row(query.judgments, tuple(ranking))[0] for ranking in self.rankings(query.id)]
             for query in queries
         ]
 
@@ -255,10 +256,10 @@ class Evaluation:
         """Score a metric and all that are reported at once: that is several times as fast as one after the other."""
         wanted = [one for one in dict.fromkeys((*self.metrics, metric)) if one.kind == "ranking"]
         metrics = [one for one in wanted if one not in self._columns]
-        answers = self._rankings([query.id for query in queries])
+        answers = self.rankings_of([query.id for query in queries])
         judged = [query.judgments for query, each in zip(queries, answers, strict=True) for _ in each]
         scorer = Scorer(metrics, relevance_level=self.golden.relevance_level)
-        columns: Sequence[Column] = scorer.columns(judged, chain.from_iterable(answers))
+        columns: Sequence[Column] = scorer.columns(judged, map(tuple, chain.from_iterable(answers)))
         if {*map(len, answers)} - {1}:
             parts = map(iter, columns)
             columns = [[mean_of_scored([*islice(part, len(each))]) for each in answers] for part in parts]

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import nullcontext
+from contextlib import contextmanager, nullcontext
 from dataclasses import replace
 from pathlib import Path
 from time import monotonic
@@ -131,36 +132,39 @@ class IRMetrics:
         """Evaluate and gate. All that can be wrong besides the answers is read before the first query is asked."""
         self._problem = _NOT_FINISHED
         try:
-            item = self._item.of(golden)
-            item.queries()  # skips the test that has none of --ir-query
-            stored, compared = read_stored_run(item, against)
-            asked = item.retriever(retriever)
-            if stored is not None and isinstance(asked, Run) and asked.source == stored.source is not None:
-                raise RunError(_ITSELF)
-            if against is not None and against is asked:
-                raise MarkError("`against` is the retriever itself, so nothing can fall. Give the other one.")
-            gates = item.gates
-            if item.settings.selftest:
-                return self._selftest(item, stored, compared)
-            committed = None
-            if item.settings.since and against is None:
-                from pytest_irmetrics.plugin.since import read_committed  # noqa: PLC0415 - only with --ir-since
+            with _collecting_seldom():
+                item = self._item.of(golden)
+                item.queries()  # skips the test that has none of --ir-query
+                stored, compared = read_stored_run(item, against)
+                asked = item.retriever(retriever)
+                own = None if stored is None else stored.source
+                if isinstance(asked, Run) and asked.source == own is not None:
+                    raise RunError(_ITSELF)
+                if against is not None and against is asked:
+                    why = "`against` is the retriever itself, so nothing can fall. Give the other one."
+                    raise MarkError(why)
+                gates = item.gates
+                if item.settings.selftest:
+                    return self._selftest(item, stored, compared)
+                committed = None
+                if item.settings.since and against is None:
+                    from pytest_irmetrics.plugin.since import read_committed  # noqa: PLC0415 - only with --ir-since
 
-                committed = read_committed(item)
-            now = await _measure(item, retriever, ask, stored)
-            if stored is None and against is not None and not now.errors:
-                stored, compared = run_of_other(await _measure(item, against, ask, now.run))
-            baseline = None if stored is None or now.errors else now.of_run(stored)
-            comparison = None if baseline is None else Comparison(now, baseline)
-            if comparison is None:
-                gates, compared = item.written_gates, Against()
-            result = _decided(item, with_each_tag(gates, now), now, comparison, compared)
-            if committed is not None and not now.errors:
-                from pytest_irmetrics.plugin.since import add_since  # noqa: PLC0415 - as above
+                    committed = read_committed(item)
+                now = await _measure(item, retriever, ask)
+                if stored is None and against is not None and not now.errors:
+                    stored, compared = run_of_other(await _measure(item, against, ask))
+                baseline = None if stored is None or now.errors else now.of_run(stored)
+                comparison = None if baseline is None else Comparison(now, baseline)
+                if comparison is None:
+                    gates, compared = item.written_gates, Against()
+                result = _decided(item, with_each_tag(gates, now), now, comparison, compared)
+                if committed is not None and not now.errors:
+                    from pytest_irmetrics.plugin.since import add_since  # noqa: PLC0415 - as above
 
-                add_since(item, result, committed, None if item.settings.update else baseline)
-            add_notes(item, result)
-            return self._conclude(item, result, compared.file)
+                    add_since(item, result, committed, None if item.settings.update else baseline)
+                add_notes(item, result)
+                return self._conclude(item, result, compared.file)
         except IRMetricsError as error:
             self._fail_check(str(error))
 
@@ -264,15 +268,29 @@ class IRMetrics:
         return None if self._report is None else self._report.dumps()
 
 
-async def _measure(item: GatedItem, retriever: Any, ask: Ask, stored: Run | None = None) -> Evaluation:
+@contextmanager
+def _collecting_seldom() -> Iterator[None]:
+    """Have Python look for garbage after 20,000 objects, not after 700: a large run makes millions, and next to none of it is.
+
+    `benchmarks/plugin.py` shows what that saves: of a green run of 100,000 queries a tenth of the time.
+    """
+    first, *others = gc.get_threshold()
+    gc.set_threshold(first and max(first, 20_000), *others)
+    try:
+        yield
+    finally:
+        gc.set_threshold(first, *others)
+
+
+async def _measure(item: GatedItem, retriever: Any, ask: Ask) -> Evaluation:
     """Ask a retriever, None for the fixture's, the test's queries and score its answers.
 
-    `stored` is a run whose equal answers are kept once. Raises MarkError where there is no retriever.
+    Raises MarkError where there is no retriever.
     """
     asked = item.retriever(retriever)
     if asked is None:
         raise MarkError(_NO_RETRIEVER)
-    metrics, queries, options = item.metrics, item.queries(), item.retrieval_options(stored)
+    metrics, queries, options = item.metrics, item.queries(), item.retrieval_options()
     progress = progress_of(item.node, len(queries) * options.repeat)
     return item.evaluation(metrics, await ask(queries, asked, replace(options, progress=progress)))
 

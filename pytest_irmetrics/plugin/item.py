@@ -25,7 +25,6 @@ from pytest_irmetrics.plugin.marks import MarkError, golden_parameter, marked_th
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved
 from pytest_irmetrics.retrieval.calls import Seen
-from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.baseline import baseline_path
 from pytest_irmetrics.thresholds import EACH_TAG, Gates, Threshold
 
@@ -179,8 +178,8 @@ class GatedItem:
         """Return the retriever that a call gives, else the fixture's; None where there is neither."""
         return self.fixtures.retriever if given is None else given
 
-    def retrieval_options(self, stored: Run | None) -> RetrievalOptions:
-        """Return how the retriever is asked; rankings that equal those of `stored` are kept once.
+    def retrieval_options(self) -> RetrievalOptions:
+        """Return how the retriever is asked.
 
         Raises MarkError for a value of the fixture `ir_doc_id` or `ir_executor` that cannot be used, and ProvenanceError.
         """
@@ -194,7 +193,6 @@ class GatedItem:
                 **self.asked,
                 doc_id=fixtures.doc_id,
                 executor=fixtures.executor,
-                stored=stored,
                 seen=self.seen,
                 provenance=provenance,
             )

@@ -6,7 +6,7 @@ Calls and replies are plain data, and `call_retriever` is a function of a module
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -26,7 +26,7 @@ from pytest_irmetrics.retrieval.answers import (
     split_batch,
     without_id,
 )
-from pytest_irmetrics.run import Answer, Run
+from pytest_irmetrics.run import Answer
 from pytest_irmetrics.run.answer import Provenance
 
 if TYPE_CHECKING:
@@ -75,8 +75,6 @@ class RetrievalOptions:
     executor: Executor | None
     """Where sync retrievers are called, if not in this thread. It then sets how many calls are in flight, unless
     `concurrency` is more than 1."""
-    stored: Run | None = None
-    """A run over the same queries, such as a baseline, with which equal rankings are shared: they take memory once."""
     seen: Seen | None = None
     """What is kept of the items that come back; None, as in a worker of the executor: nothing."""
     provenance: Provenance | None = None
@@ -112,7 +110,7 @@ class RetrievalOptions:
 
     def for_worker(self) -> RetrievalOptions:
         """Return what a worker of the executor needs of them: small, and possible to pickle."""
-        return replace(self, executor=None, stored=None, seen=None, progress=None)
+        return replace(self, executor=None, seen=None, progress=None)
 
 
 class Call(NamedTuple):
@@ -280,7 +278,7 @@ def _explain(error: Exception, queries: int = 1) -> str:
     return several + explain(error)
 
 
-def answer_to(query: Query, rankings: tuple[tuple[str, ...], ...], agreeing: int | None = None) -> Answer:
+def answer_to(query: Query, rankings: tuple[Sequence[str], ...], agreeing: int | None = None) -> Answer:
     """Return the answer to a query, with the texts of those passages that are in its rankings; `agreeing` as in `Answer`."""
     if not query.passages:
         return Answer(rankings, query.text, query.params, agreeing=agreeing)

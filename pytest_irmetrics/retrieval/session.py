@@ -22,6 +22,7 @@ from pytest_irmetrics.retrieval.calls import (
 )
 from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.run import Header, Run
+from pytest_irmetrics.run.answer import pack
 
 Stages = Mapping[str, Mapping[str, int]]
 """Stage → judged document → its rank there, from 1."""
@@ -178,17 +179,11 @@ class Session:
                 if not repeat:
                     self._stages[query_id] = outcome.ranks(self._queries[query_id].judgments)
                 outcome = outcome.ranking  # noqa: PLW2901 - it alone is kept
-            self._rankings[query_id][repeat] = self._stored_like(query_id, outcome)
+            self._rankings[query_id][repeat] = pack(outcome)
             self._milliseconds[query_id][repeat] = reply.milliseconds
             self._has_answer = True
         if options.progress is not None:
             options.progress(len(reply.outcomes))
-
-    def _stored_like(self, query_id: str, ranking: tuple[str, ...]) -> tuple[str, ...]:
-        """Return a ranking; the stored run's own where that has an equal one, so that equal ones are held once."""
-        answer = None if self.options.stored is None else self.options.stored.answers.get(query_id)
-        rankings = () if answer is None else answer.rankings
-        return next((one for one in rankings if one == ranking), ranking)
 
     @property
     def should_stop(self) -> bool:

@@ -84,7 +84,7 @@ class Run:
         return Header(self.depth, self.golden_set, self.relevance_level, means, self.provenance, self.limits)
 
     def __getitem__(self, query_id: str) -> tuple[str, ...]:
-        return self.answers[query_id].rankings[0]
+        return tuple(self.answers[query_id].rankings[0])
 
     def __contains__(self, query_id: object) -> bool:
         return query_id in self.answers

@@ -20,7 +20,9 @@ from pytest_irmetrics.run.answer import (
     Answer,
     Answers,
     Header,
+    PackedRanking,
     RunError,
+    pack,
     ranking_fault,
     take_one_side,
 )
@@ -121,7 +123,10 @@ _QUERY_KEYS = {
         lambda passages: {key: tuple(passage) for key, passage in passages.items()},
     ),
     "rankings": _Key(
-        "a list of one ranking or more", lambda value: isinstance(value, list) and bool(value), tuple
+        "a list of one ranking or more",
+        lambda value: isinstance(value, list) and bool(value),
+        tuple,
+        lambda rankings: _encode([*map(tuple, rankings)]),
     ),
 }
 _HEADER_KEYS = {
@@ -212,10 +217,12 @@ def loads(text: str, shown: str, test: str | None = None) -> tuple[dict[str, Ans
 
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make a JSON object, the rankings in it as tuples at once: kept as lists to the end, they are a large run's peak of memory."""
+    """Make a JSON object, right rankings in it packed at once: kept as lists to the end, they are a large run's peak of memory."""
     found = strict_object(pairs)
     if isinstance(rankings := found.get("rankings"), list):
-        found["rankings"] = [tuple(one) if _is_list_of_texts(one) else one for one in rankings]
+        found["rankings"] = [
+            pack(one) if _is_list_of_texts(one) and not ranking_fault(one) else one for one in rankings
+        ]
     return found
 
 
@@ -276,10 +283,9 @@ def _read_queries(queries: Iterable[Any], first_line: int | None, shown: str) ->
         if query_id in answers:
             refuse("it is there twice")
         for ranking in values["rankings"]:
-            if not isinstance(ranking, tuple):
-                refuse("a ranking is not a list of ids")
-            if fault := ranking_fault(ranking):
-                refuse(f"a ranking is wrong: {fault}")
+            if not isinstance(ranking, (tuple, PackedRanking)):
+                fault = _is_list_of_texts(ranking) and ranking_fault(ranking)
+                refuse(f"a ranking is wrong: {fault}" if fault else "a ranking is not a list of ids")
         answers[query_id] = Answer(**values)
     return answers
 
