@@ -202,6 +202,7 @@ def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptio
 
     def read(place: int, result: Any) -> tuple[str, ...] | Staged | str:
         nonlocal collapsed
+        items, seen = [], options.seen or Seen()
         try:
             passages = call.passages[place]
             items = _items_of(result.ranking if isinstance(result, Staged) else result, options.depth)
@@ -209,6 +210,8 @@ def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptio
             collapsed = collapsed or len(ids) < len(items) == options.depth
             return Staged(ids, _read_stages(result, passages, options)) if isinstance(result, Staged) else ids
         except Exception as error:  # noqa: BLE001 - a result, its items and ir_doc_id are the user's, and may raise anything
+            if isinstance(error.__cause__, NoIdError) and len(seen.without_id) < _MOST_KEPT:
+                seen.without_id += without_id(items)
             return _explain(error)
 
     count = len(call.query_ids)
@@ -246,18 +249,6 @@ def _read_ids(
     seen = options.seen or Seen()
     if len(seen.items) < _MOST_KEPT:
         seen.items += items
-    try:
-        return _read_kept(items, passages, options, duplicates, seen)
-    except AnswerError as error:
-        if isinstance(error.__cause__, NoIdError) and len(seen.without_id) < _MOST_KEPT:
-            seen.without_id += without_id(items)
-        raise
-
-
-def _read_kept(
-    items: list[Any], passages: JudgedPassages, options: RetrievalOptions, duplicates: str, seen: Seen
-) -> tuple[str, ...]:
-    """Return the ranking of a query's items, and keep in `seen` what else they say."""
     if passages.passages or (options.doc_id is None and names_documents(items, passages.documents)):
         from pytest_irmetrics.retrieval.passages import read_passage_ranking  # noqa: PLC0415 - most golden sets judge none
 
