@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-import gc
 import math
 import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import contextmanager
 from dataclasses import dataclass, field
 from operator import countOf
 from pathlib import Path
@@ -65,8 +63,7 @@ class Run:
             raise RunError(
                 f"the rankings are of type {type(rankings).__name__}. Give a mapping of query id to ids, best first."
             )
-        with collecting_seldom():
-            self._fill(_checked_answers(rankings), _UNKNOWN)
+        self._fill(_checked_answers(rankings), _UNKNOWN)
 
     def _fill(self, answers: Answers, header: Header) -> None:
         self.answers, self.source = answers, None
@@ -161,21 +158,6 @@ def _content(file: Path, where: str) -> bytes:
         return read_bytes(file)
     except FileError as error:
         raise RunError(f"{where}: {error}") from None
-
-
-@contextmanager
-def collecting_seldom() -> Iterator[None]:
-    """Have Python look for garbage after 20,000 objects, not after 700: a large run makes millions, and next to none of it is.
-
-    `benchmarks/plugin.py` and `benchmarks/metrics.py` show what that saves: a tenth of a green run of 100,000 queries of 100,
-    a sixth of `evaluate` at 100,000 of 10.
-    """
-    first, *others = gc.get_threshold()
-    gc.set_threshold(first and max(first, 20_000), *others)
-    try:
-        yield
-    finally:
-        gc.set_threshold(first, *others)
 
 
 def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> dict[str, Answer]:
