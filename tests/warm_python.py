@@ -100,6 +100,11 @@ elif kind == "-c":
 """
 
 
+def pytest_words():
+    """Return the words that run pytest with this plugin alone, where others are not loaded of themselves."""
+    return [*python_words(), "-m", "pytest", "-p", "pytest_irmetrics.plugin", "-p", "no:cacheprovider"]
+
+
 @cache
 def python_words() -> tuple[str, ...]:
     """Words that run Python with `-m` or `-c`, as `sys.executable` does; the first call starts the server."""

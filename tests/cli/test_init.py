@@ -5,7 +5,7 @@ from __future__ import annotations
 import shlex
 
 from tests.cli.console import run
-from tests.warm_python import python_words
+from tests.warm_python import pytest_words
 
 
 def test_the_printed_commands_pass_and_fail_once_the_search_is_broken(pytester, monkeypatch):
@@ -13,24 +13,15 @@ def test_the_printed_commands_pass_and_fail_once_the_search_is_broken(pytester, 
     done = run("init", "--dir", "my tests")
     commands = [line.partition(": ")[2] for line in done.out.splitlines() if " pytest " in line]
     assert len(commands) == 3
-    pytest_words = [
-        *python_words(),
-        "-m",
-        "pytest",
-        "-p",
-        "pytest_irmetrics.plugin",
-        "-p",
-        "no:cacheprovider",
-    ]
     for command in commands:
-        pytester.run(*pytest_words, *shlex.split(command)[1:]).assert_outcomes(passed=1)
+        pytester.run(*pytest_words(), *shlex.split(command)[1:]).assert_outcomes(passed=1)
     conftest = pytester.path / "my tests" / "conftest.py"
     text = conftest.read_text(encoding="utf-8")
     assert "my_search(query, size=k)" in text
     conftest.write_text(
         text.replace("my_search(query, size=k)", "my_search(query, size=k)[2:]"), encoding="utf-8"
     )
-    broken = pytester.run(*pytest_words, *shlex.split(commands[-1])[1:])
+    broken = pytester.run(*pytest_words(), *shlex.split(commands[-1])[1:])
     broken.assert_outcomes(failed=1)
 
 

@@ -12,7 +12,7 @@ import pytest
 from pytest_irmetrics import GoldenSet, GoldenSetError, Run, compare, evaluate
 from tests.cli.console import run
 from tests.projects import printed, text_of
-from tests.warm_python import python_words
+from tests.warm_python import pytest_words
 
 QUERIES = [f"query {n}" for n in range(30)]
 ANSWERS = {query: [f"{query}-{rank}" for rank in range(10)] for query in QUERIES}
@@ -177,20 +177,11 @@ def test_init_begins_from_a_list_of_queries(pytester, monkeypatch):
     first = "# Nobody has judged these queries yet (`relevant: []`). They are compared with the baseline, by overlap@10.\n"
     assert Path("golden/faq.yaml").read_text().startswith(first)
     commands = [line.partition(": ")[2] for line in done.out.splitlines() if " pytest " in line]
-    pytest_words = [
-        *python_words(),
-        "-m",
-        "pytest",
-        "-p",
-        "pytest_irmetrics.plugin",
-        "-p",
-        "no:cacheprovider",
-    ]
     for command in commands:
-        pytester.run(*pytest_words, *shlex.split(command)[1:]).assert_outcomes(passed=1)
+        pytester.run(*pytest_words(), *shlex.split(command)[1:]).assert_outcomes(passed=1)
     conftest = Path("conftest.py")
     conftest.write_text(conftest.read_text().replace("size=k)", "size=k)[2:]"))
-    broken = pytester.run(*pytest_words, *shlex.split(commands[-1])[1:])
+    broken = pytester.run(*pytest_words(), *shlex.split(commands[-1])[1:])
     broken.assert_outcomes(failed=1)
     assert run("init", "--queries", "nowhere.txt").err.startswith("nowhere.txt:1:1: ")
 
