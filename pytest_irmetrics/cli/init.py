@@ -3,8 +3,8 @@
 Write golden/faq.yaml, conftest.py, test_search.py: a golden set of four
 queries, a toy search to replace by your own, and the test that gates it, which
 passes as it is. With --queries, a list of queries that nobody has judged, one a
-line, the golden set has these, and the test holds their results against those
-of the baseline. A file that is there is never written to: it is named, the
+line, the golden set has each once, and the test holds their results against
+those of the baseline. A file that is there is never written to: it is named, the
 others are written, and the command exits with 1.
 
 examples:
@@ -19,10 +19,13 @@ import argparse
 import shlex
 from pathlib import Path
 
+from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.shared import argument
+from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden.format_txt import read_each_once
 from pytest_irmetrics.golden.format_yaml import render
-from pytest_irmetrics.golden.formats import read_golden_set
+from pytest_irmetrics.golden.source import Source
 from pytest_irmetrics.reports.blocks import Commands
 
 ARGUMENTS = (
@@ -44,8 +47,13 @@ def run(options: argparse.Namespace) -> int:
     status = shared.OK
     files = {name: (_TEMPLATES / template).read_bytes() for name, template in _FILES.items()}
     if options.queries is not None:
-        with shared.readable_file(options.queries) as source:
-            golden = read_golden_set(source, options.queries, form="txt")
+        with shared.readable_file(options.queries) as path:
+            source = Source(path, options.queries)
+            golden, repeated = source.attempt(read_each_once, source) or (GoldenSet([]), [])
+            source.raise_any()
+        if repeated:
+            lines = plural(len(repeated), "line repeats", "lines repeat")
+            shared.print_note(f"{options.queries}: {lines} another, and each query is written once.")
         (queries,) = render(golden, "", "yaml").values()
         files["golden/faq.yaml"] = (_UNJUDGED + queries).encode()
         files["test_search.py"] = (_TEMPLATES / "test_queries.py.txt").read_bytes()

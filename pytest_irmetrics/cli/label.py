@@ -38,7 +38,7 @@ from pathlib import Path
 from pytest_irmetrics.analysis.labelling import Unjudged, pool
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import score_text
-from pytest_irmetrics.base.wording import listed, plural, printable
+from pytest_irmetrics.base.wording import listed, plural, printable, quote
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.judge import Session, given_judgments, say_held_back
 from pytest_irmetrics.cli.shared import argument
@@ -67,6 +67,8 @@ ARGUMENTS = (
 )  # fmt: skip
 _DOCUMENT_IDS = ("docid", "doc_id", "_id", "id")
 """The keys of a corpus that hold a document's id; the first that is there does."""
+_FIRST_IDS = 3
+"""How many ids a note shows, of the documents and of a corpus that has none of them."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -80,12 +82,12 @@ def run(options: argparse.Namespace) -> int:
         if is_given:
             edit = append(given_judgments(golden, options))
             _print_edit(edit, options.file)
-            if edit.held_back:
-                raise shared.CommandError(say_held_back(edit.golden, edit.held_back))
-            return shared.OK
+            held = say_held_back(edit.golden, edit.held_back)
+            shared.print_error(held)
+            return shared.FAILED if held else shared.OK
         items, heading = _items(golden, _runs(options), options)
         judged = [doc_id for one in items for doc_id in one.query.judgments]
-        wanted = [*judged, *(one.doc_id for one in items)]
+        wanted = dict.fromkeys([*(one.doc_id for one in items), *judged])
         titles, texts = _read_documents(options, wanted)
         if options.interactive and items:
             Session(items, golden, append, options.file, titles, texts).run()
@@ -163,6 +165,7 @@ def _read_documents(
     Raises CommandError.
     """
     titles, texts, number = shared.titles_of_reports(options.stored), dict[str, str](), 1
+    first: list[str] = []
     ids = {one for doc_id in wanted for one in (doc_id, document_of(doc_id))}
     try:
         with shared.readable_file(options.corpus or os.devnull) as path:
@@ -171,6 +174,7 @@ def _read_documents(
                 for number, line in enumerate(lines, 1):  # noqa: B007 - for the error
                     row = json.loads(line) if line.strip() else {}
                     doc_id = next((str(row[name]) for name in _DOCUMENT_IDS if name in row), "")
+                    first += [doc_id] if doc_id and len(first) < _FIRST_IDS else []
                     if doc_id in ids:
                         titles.setdefault(doc_id, " ".join(str(row.get("title") or "").split()))
                         texts[doc_id] = str(row.get("text") or "")
@@ -179,6 +183,12 @@ def _read_documents(
         advice = "Give JSON Lines of docid, title and text, in UTF-8."
         where = f"{printable(options.corpus)}:{number}"
         raise shared.CommandError(f"{where}: cannot be read: {reason}. {advice}") from None
+    if options.corpus and wanted and not texts:
+        lacks = f"has none of the documents to show: {listed([*wanted], _FIRST_IDS, quote)}"
+        keys = f"Its lines have no key {', '.join(_DOCUMENT_IDS)}"
+        has = f"Its first ids are {listed(first, word=quote)}" if first else keys
+        advice = "Give the documents that the search returns, by the same ids."
+        shared.print_note(f"{options.corpus}: {lacks}. {has}. {advice}")
     return {one: titles.get(one) or titles.get(document_of(one), "") for one in wanted}, texts
 
 

@@ -113,8 +113,8 @@ def print_note(line: str) -> None:
     print_escaped(f"note: {line}", sys.stderr)
 
 
-def print_error(error: Exception) -> None:
-    """Print what is wrong on standard error, after all that was printed before it."""
+def print_error(error: Exception | str) -> None:
+    """Print what is wrong on standard error, if anything is, after all that was printed before it."""
     sys.stdout.flush()
     for line in str(error).splitlines():
         print_escaped(line, sys.stderr)

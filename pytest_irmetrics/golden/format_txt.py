@@ -16,18 +16,27 @@ FORMATS = {"txt": Format((".txt",), frozenset(("unjudged",)))}
 
 def read(source: Source) -> GoldenSet:
     """Read a list of queries; blank lines are skipped. Raises Wrong and GoldenSetError."""
+    golden, repeated = read_each_once(source)
+    for number, text in repeated:
+        message = f"{quote(text)} is on line {golden.queries[text].line} already. Remove one of the two."
+        source.add(Wrong((number, 1), message))
+    source.raise_any()
+    return golden
+
+
+def read_each_once(source: Source) -> tuple[GoldenSet, list[tuple[int, str]]]:
+    """Return the queries of a list, and the lines that repeat one: number and text. Raises Wrong."""
     queries: dict[str, Query] = {}
+    repeated = []
     for number, line in enumerate(source.lines(), 1):
         text = line.strip()
         if text in queries:
-            message = f"{quote(text)} is on line {queries[text].line} already. Remove one of the two."
-            source.add(Wrong((number, 1), message))
+            repeated.append((number, text))
         elif text:
             queries[text] = Query(text, text, {}, line=number, column=1)
     if not queries:
         raise Wrong((1, 1), "There is no query. Write one a line.")
-    source.raise_any()
-    return GoldenSet(queries.values(), path=source.named, shown=source.shown, name=source.name)
+    return GoldenSet(queries.values(), path=source.named, shown=source.shown, name=source.name), repeated
 
 
 def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:

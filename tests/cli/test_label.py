@@ -131,6 +131,25 @@ def test_titles_and_texts_come_from_a_corpus(name):
     assert (one["docid"], one["title"], one["text"]) == ("u1", "One title", "Its text.")
     assert listed("--corpus", name) == ["u1", "0123", "u2"]
     assert rows_of(label("--out", "-", "--corpus", "-", stdin=CORPORA["c.jsonl"]))[0] == one
+    assert not label("--corpus", name).err
+
+
+@pytest.mark.parametrize(
+    ("data", "has"),
+    [
+        ('{"id": "U1"}\n{"id": "U2"}\n{"id": 3}\n{"id": 4}\n', "Its first ids are 'U1', 'U2', '3'."),
+        ('{"page": "u1"}\n', "Its lines have no key docid, doc_id, _id, id."),
+    ],
+)
+def test_a_corpus_of_other_documents_is_noted(data, has):
+    Path("c.jsonl").write_text(data)
+    said = "has none of the documents to show: 'u1', '0123', 'u2' and 3 more"
+    done = label("--corpus", "c.jsonl")
+    assert (
+        done.err
+        == f"note: c.jsonl: {said}. {has} Give the documents that the search returns, by the same ids.\n"
+    )
+    assert not label("--corpus", "c.jsonl", "--query", "nothing").err
 
 
 @pytest.mark.parametrize(

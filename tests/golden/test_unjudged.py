@@ -170,9 +170,13 @@ def test_a_list_of_queries_is_read_and_written(tmp_path, monkeypatch):
 
 def test_init_begins_from_a_list_of_queries(pytester, monkeypatch):
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
-    Path("queries.txt").write_text("refund policy\nhow do I pay by invoice\n")
+    Path("queries.txt").write_text(
+        "refund policy\nhow do I pay by invoice\nrefund policy\n\n refund policy\n"
+    )
     done = run("init", "--queries", "queries.txt")
     assert done.status == 0, done.err
+    assert done.err == "note: queries.txt: 2 lines repeat another, and each query is written once.\n"
+    assert list(GoldenSet.load("golden/faq.yaml").queries) == ["refund policy", "how do I pay by invoice"]
     assert "\nFirst put your search into conftest.py.\n" in done.out
     first = "# Nobody has judged these queries yet (`relevant: []`). They are compared with the baseline, by overlap@10.\n"
     assert Path("golden/faq.yaml").read_text().startswith(first)
@@ -184,6 +188,8 @@ def test_init_begins_from_a_list_of_queries(pytester, monkeypatch):
     broken = pytester.run(*pytest_words(), *shlex.split(commands[-1])[1:])
     broken.assert_outcomes(failed=1)
     assert run("init", "--queries", "nowhere.txt").err.startswith("nowhere.txt:1:1: ")
+    assert run("init", "--queries", "golden").err.startswith("golden:1:1: ")
+    assert not run("init", "--queries", "-", "--dir", "other", stdin=b"one\ntwo\n").err
 
 
 def test_label_offers_first_what_changed_in_unjudged_queries(tmp_path, monkeypatch):
