@@ -113,8 +113,8 @@ def _edits_of_query(before: Query, now: Query) -> Iterator[Edit]:
 
 def edit_text(result: ItemResult, comparison: Comparison, edits: Sequence[Edit]) -> str:
     """Say how the golden set was edited since the run that a result is compared with was stored, and what follows."""
-    own = result.against == OWN_BASELINE
-    lead = "was edited since the baseline was stored" if own else f"is not that of {result.against}"
+    own = result.against.name == OWN_BASELINE
+    lead = "was edited since the baseline was stored" if own else f"is not that of {result.against.name}"
     sentences = [f"The golden set {lead}.", *edit_sentences(edits)]
     if not _UNPAIRED.isdisjoint(edit.kind for edit in edits):
         sentences.append("No `max_drop` sees what has no counterpart; a `min` does.")

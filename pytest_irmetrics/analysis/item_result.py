@@ -9,7 +9,7 @@ from math import inf
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.evaluation import Evaluation
-from pytest_irmetrics.gates.verdict import Case, Verdict, rates_rankings, usual_metric
+from pytest_irmetrics.gates.verdict import NOTHING, Against, Case, Verdict, rates_rankings, usual_metric
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.item_report import (
@@ -39,8 +39,8 @@ class ItemResult:
     comparison: Comparison | None = None
     checked: bool = True
     """Whether the gates were decided; False for ``evaluate``, which only measures."""
-    against: str | None = None
-    """What messages call the run that it was compared with."""
+    against: Against = NOTHING
+    """The run that it was compared with."""
     notes: list[Note] = field(default_factory=list)
     cut_passages: frozenset[str] = frozenset()
     """The keys of judged passages of which a returned chunk holds a half alone."""
@@ -75,7 +75,7 @@ class ItemResult:
             query_count=len(now.counted),
             xfail_count=len(now.known_bad),
             queries=self._queries(gates, everything=everything),
-            against=self.against,
+            against=self.against.name or None,
             depth=now.depth,
             since=self.since,
             selftest=self.degradations,

@@ -149,7 +149,7 @@ def _other_order_by_rank(result: ItemResult) -> Iterator[str]:
     comparison = result.comparison
     sides = [("The stored run", result.evaluation)]
     if comparison is not None:
-        sides.append((result.against or "", comparison.baseline))
+        sides.append((result.against.name, comparison.baseline))
     for name, evaluation in sides:
         answers = [evaluation.run.answers.get(query.id) for query in evaluation.counted]
         agreeing = (answer.agreeing for answer in answers if answer and answer.agreeing is not None)
@@ -233,7 +233,7 @@ def _depths(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Say that today's run is not as deep as the other, so that what is found further down goes unseen."""
     now, before = comparison.full.depth, comparison.baseline.run.depth
     if None not in (now, before) and now != before:
-        yield f"The depths differ, {now} today and {before} in {result.against}; both are cut at {comparison.depth}."
+        yield f"The depths differ, {now} today and {before} in {result.against.name}; both are cut at {comparison.depth}."
 
 
 def _other_custom_means(comparison: Comparison, result: ItemResult) -> Iterator[str]:
@@ -242,7 +242,7 @@ def _other_custom_means(comparison: Comparison, result: ItemResult) -> Iterator[
     if wrong:
         means = ", ".join(f"{mean.metric.name} {change_text(mean.stated, mean.found)}" for mean in wrong)
         yield (
-            f"The rankings of {result.against} do not give what they gave when it was stored: {means}. Both runs are "
+            f"The rankings of {result.against.name} do not give what they gave when it was stored: {means}. Both runs are "
             "scored by today's functions, so a fall may hide in that."
         )
 

@@ -144,7 +144,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
         lacks = f"because {against.name} does not have them in these words"
         texts.append(f"{left_out} left out, {lacks}: {listed(unpaired)}.")
     notes = [Note("normal", text) for text in [*texts, *advice.values()]]
-    return ItemResult(intact, gates, verdicts, against=against.name, notes=notes, degradations=tried)
+    return ItemResult(intact, gates, verdicts, against=against, notes=notes, degradations=tried)
 
 
 def on_harmless_changes(

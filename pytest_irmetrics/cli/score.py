@@ -115,9 +115,10 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
     missing = tuple(i for i, query in golden.queries.items() if query.xfail is None and i not in run)
     retrieved = Retrieved(run, missing=missing, depth_advice="That is all that the run holds.")
     now = Evaluation(golden, retrieved, tuple(metrics), run.depth)
-    against, comparison, gates = "", None, resolve([golden.thresholds])
+    against, comparison, gates = Against(), None, resolve([golden.thresholds])
     if others:
-        against, other = others[0]
+        name, other = others[0]
+        against = Against(name)
         comparison = compare(now, now.of_run(other))
         rated = () if golden.judges_nothing else metrics
         gates = resolve_with_default([golden.thresholds], rated, AUTO, "the default of max_drop")
@@ -125,8 +126,8 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
     if not others:  # of a run that is compared with none they say nothing
         judged = [gate for gate in judged if not gate.compares and gate.word != "significance"]
     gates = with_each_tag(Gates(judged), now)
-    verdicts = decide(Case(now, gates, comparison, Against(against)))
-    result = ItemResult(now, gates, verdicts, comparison, against=against or None)
+    verdicts = decide(Case(now, gates, comparison, against))
+    result = ItemResult(now, gates, verdicts, comparison, against=against)
     names = [metric.name for metric in gated if metric not in metrics]
     result.notes += [Note("normal", text) for text in _notes_on_run(now, beyond, names)]
     result.notes += notes_on(result)

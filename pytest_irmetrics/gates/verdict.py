@@ -69,6 +69,8 @@ class Verdict(NamedTuple):
     """Where the limit is set: a place in a file, a mark or a setting."""
     limit: float | None = None
     """The limit as a number on the metric's own scale."""
+    value: float | None = None
+    """What was held against it, where that failed or moved."""
     single: bool = False
     """Whether the gate is on one query, by a threshold of its own."""
     as_stored: bool = False
@@ -83,9 +85,9 @@ class Verdict(NamedTuple):
     """
 
     @classmethod
-    def of(cls, gate: Gate, state: State, text: str, *, value: float | None = None, **more: Any) -> Verdict:
-        """Return the verdict on a gate; ``value`` is what was held against the limit, ``more`` are further fields."""
-        limit = more.get("limit")
+    def of(cls, gate: Gate, state: State, text: str, **more: Any) -> Verdict:
+        """Return the verdict on a gate; ``more`` are further fields."""
+        value, limit = more.get("value"), more.get("limit")
         if state == "failed" and value is not None and limit is not None:
             least = 1.0 if WORDS[gate.word].range == "count" else 0.01
             more["broken_by"] = abs(value - limit) / max(abs(limit), least)
@@ -114,7 +116,7 @@ class Verdict(NamedTuple):
         return self.word == "max_drop" and self.tag is None and not self.single
 
 
-_NOTHING = Against()
+NOTHING = Against()
 
 
 @dataclass(frozen=True)
@@ -124,7 +126,7 @@ class Case:
     evaluation: Evaluation
     gates: Gates
     comparison: Comparison | None = None
-    against: Against = _NOTHING
+    against: Against = NOTHING
     """The baseline, or what stands in for it."""
     storing: bool = False
     """Whether a new baseline is being stored: what would fail against the one before is then not checked."""

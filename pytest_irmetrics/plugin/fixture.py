@@ -164,7 +164,7 @@ class IRMetrics:
 
                     add_since(item, result, committed, None if item.settings.update else baseline)
                 add_notes(item, result)
-                return self._conclude(item, result, compared.file)
+                return self._conclude(item, result)
         except IRMetricsError as error:
             self._fail_check(str(error))
 
@@ -194,14 +194,11 @@ class IRMetrics:
             result.notes += on_harmless_changes(baseline, baseline.of_run(run), version.commit, item.gates)
         return self._conclude(item, result)
 
-    def _conclude(self, item: GatedItem, result: ItemResult, file: str = "") -> Evaluation:
-        """Keep what a call came to, for the report and the baseline. Fails where a gate fails.
-
-        `file` is the path, as messages show it, of the run that it was compared with; empty where that is in none.
-        """
+    def _conclude(self, item: GatedItem, result: ItemResult) -> Evaluation:
+        """Keep what a call came to, for the report and the baseline. Fails where a gate fails."""
         now = result.evaluation
         # Here and not when the test is through, where a metric of the user's that raises would end pytest itself.
-        report = item_report(item, result, file)
+        report = item_report(item, result)
         if not now.errors and result.degradations is None:  # the report is made: a hook changes nothing in it
             item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=now)
         # Not before what the user's own hooks, fixtures and metrics may raise: the test has not passed then.
@@ -316,7 +313,7 @@ def _decided(
         gates,
         verdicts,
         comparison,
-        against=against.name or None,
+        against=against,
         notes=item.notes,
         cut_passages=frozenset(item.seen.cut_passages),
         not_in_index=frozenset() if corpus is None else not_in_index(now.golden, corpus, item.notes),

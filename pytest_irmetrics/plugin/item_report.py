@@ -28,14 +28,11 @@ _LONGEST_TITLE = 120
 _NO_ANSWER = Answer(((),))
 
 
-def item_report(item: GatedItem, result: ItemResult, baseline_shown: str) -> ItemReport:
-    """Build the ItemReport that travels to the controller on the item's test report.
-
-    `baseline_shown` is the path, as messages show it, of the run that it was compared with, if it was read from a file.
-    """
+def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
+    """Build the ItemReport that travels to the controller on the item's test report."""
     settings, single = item.settings, bool(item.settings.only_queries)
-    own = result.against == OWN_BASELINE
-    judge = None if single else item.label_command(result.leading_metric, baseline_shown)
+    own = result.against.name == OWN_BASELINE
+    judge = None if single else item.label_command(result.leading_metric, result.against.file)
     everything = bool(single or settings.reports) or item.verbosity >= 2
     report = result.report(item.node.nodeid, item.golden_name, everything=everything, judge=judge)
     report.only_queries = single
@@ -80,9 +77,9 @@ def _add_titles(report: ItemReport, item: GatedItem) -> None:
 
 def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
     """Add today's run, for report files, and in an updating run the baseline to store, with what it takes from the one there."""
-    settings, own = item.settings, result.against == OWN_BASELINE
+    settings, own = item.settings, result.against.name == OWN_BASELINE
     reports = settings.reports and not result.evaluation.errors
-    updates = settings.update and result.checked and not result.failed and (own or result.against is None)
+    updates = settings.update and result.checked and not result.failed and (own or not result.against.name)
     if not reports and not updates:
         return
     run = _run_to_store(item, result.evaluation)
@@ -140,15 +137,15 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
 
 def add_notes(item: GatedItem, result: ItemResult) -> None:
     """Add what a reader should know besides the verdicts."""
-    update, comparison = item.settings.update, result.comparison
+    update, comparison, against = item.settings.update, result.comparison, result.against.name
     result.notes += notes_on(result, verbose=item.verbosity >= 1)
-    if comparison is not None and result.against == OWN_BASELINE and not update:
+    if comparison is not None and against == OWN_BASELINE and not update:
         result.notes += _on_limits(item, comparison, item.gates)
-    if result.against == OWN_BASELINE or not item.baseline_file.exists():
+    if against == OWN_BASELINE or not item.baseline_file.exists():
         result.notes += _on_floors(result)
     own = item.settings.shown(item.baseline_file)
-    if result.against not in (None, OWN_BASELINE, own) and (item.baseline_file.exists() or update):
-        said = f"{own}, is neither read nor stored: `against` gives {result.against} in its place."
+    if against not in ("", OWN_BASELINE, own) and (item.baseline_file.exists() or update):
+        said = f"{own}, is neither read nor stored: `against` gives {against} in its place."
         result.notes.append(Note("quiet", f"The baseline of this test, {said}"))
     if not result.gates.slices and not result.verdicts and not update:
         compared = ", and no baseline was compared" if comparison is None else ""
@@ -161,13 +158,11 @@ def _on_floors(result: ItemResult) -> Iterator[Note]:
     """Say which limits on how low scores may be would hold today, where there is no stored run, or its fall may be accepted."""
     starts = []
     for verdict in result.floors:
-        metric, tag = str(verdict.metric), verdict.tag
-        scores = result.evaluation.scores_of(metric, tag).values()
-        mean = result.evaluation.mean(metric, tag)
-        held = floor((mean if verdict.word == "min" else min(scores)) * 100 + TOLERANCE) / 100
-        if held > 0 or result.against is not None:
-            starts.append(f"{mean_name(metric, tag)} {verdict.word}={held:g}")
-    if starts and result.against is None:
+        held = floor((verdict.value or 0.0) * 100 + TOLERANCE) / 100
+        if held > 0 or result.against.name:
+            name = mean_name(str(verdict.metric), verdict.tag)
+            starts.append(f"{name} {verdict.word}={held:g}")
+    if starts and not result.against.name:
         yield Note("normal", f"To start from here: {', '.join(starts)}.")
     elif starts and result.acceptable:
         yield Note("quiet", f"To accept it, set first: {', '.join(starts)}.")
