@@ -40,7 +40,8 @@ class Sample(FilterApp):
             path = mutation.module_path
             if path not in ranges:
                 texts[path] = Path(path).read_text(encoding="utf-8")
-                ranges[path] = tuple(left_out(ast.parse(texts[path])))
+                # ast counts a line's columns in bytes, cosmic-ray in characters: the same where each character is a byte.
+                ranges[path] = tuple(left_out(ast.parse(texts[path].encode("ascii", "replace"))))
             kind = kinds.get(mutation.operator_name)
             if kind and (room in args.rooms or not args.rooms) and not within(mutation, ranges[path]):
                 line = texts[path].splitlines()[mutation.start_pos[0] - 1]
