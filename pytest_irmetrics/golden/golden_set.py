@@ -26,7 +26,7 @@ class GoldenSet:
     """Queries with their judgments and thresholds: a file's content, or what `from_judgments` was given.
 
     Change none of it: all tests of a run read the same golden set, and a baseline stores it. Raises GoldenSetError for two
-    queries of one id.
+    queries of one id, and for a relevance level out of its range.
     """
 
     _queries: InitVar[Iterable[Query]]
@@ -53,6 +53,13 @@ class GoldenSet:
                 message = f"The query {quote(query.id)} is in it twice. Give each an `id` of its own."
                 raise GoldenSetError([Problem(self.name, None, None, message)])
             queries[query.id] = query
+        level = _grade(self.relevance_level) or 0
+        if level <= 0:
+            message = (
+                f"relevance_level is no grade. Give the lowest that counts, above 0 and up to {MAX_GRADE}."
+            )
+            raise GoldenSetError([Problem(self.name, None, None, message)])
+        object.__setattr__(self, "relevance_level", level)
         object.__setattr__(self, "queries", queries)
         object.__setattr__(self, "shown", self.shown or self.name)
 
@@ -89,14 +96,13 @@ class GoldenSet:
         without it, the set can only be evaluated with a stored run. A query without any judgment is left out. Raises
         GoldenSetError with the first problem that was found.
         """
-        level = _grade(relevance_level) or 0
         try:
-            queries = [*_queries_of(judgments, texts or {}, level)]
+            queries = [*_queries_of(judgments, texts or {})]
         except Wrong as wrong:
             raise GoldenSetError([Problem(name, *wrong.place, str(wrong))]) from None
         judged = [query for query in queries if query.judgments]
         left_out = tuple(query.id for query in queries if not query.judgments)
-        return cls(judged, name=name, relevance_level=level, left_out=left_out)
+        return cls(judged, name=name, relevance_level=relevance_level, left_out=left_out)
 
     @cached_property
     def tags(self) -> frozenset[str]:
@@ -147,11 +153,8 @@ _NOWHERE = None, None
 """The place of what was given in Python."""
 
 
-def _queries_of(judgments: Any, texts: Any, level: Grade) -> Iterator[Query]:
+def _queries_of(judgments: Any, texts: Any) -> Iterator[Query]:
     """Yield the queries of judgments and texts given in Python, also those without a judgment. Raises Wrong."""
-    if level <= 0:
-        message = f"relevance_level is no grade. Give the lowest that counts, above 0 and up to {MAX_GRADE}."
-        raise Wrong(_NOWHERE, message)
     try:
         known = {as_id(query_id): text for query_id, text in texts.items()}
         given = [(as_id(query_id), documents.items()) for query_id, documents in judgments.items()]

@@ -61,14 +61,6 @@ def test_numbers_of_other_libraries_become_plain_ones():
         ({"q": {"d": 1}}, {"texts": ["a"]}, "and texts as {query id: text}"),
         ({"q": {"d": 1}}, {"texts": {"q": 3}}, "The text of query 'q' is 3. Give the text to search for."),
         ({"q": {"d": 1}}, {"texts": {"q": " "}}, "The text of query 'q' is ' '"),
-        (
-            {"q": {"d": 1}},
-            {"relevance_level": 0},
-            "relevance_level is no grade. Give the lowest that counts, above 0 and up to 1000.",
-        ),
-        ({"q": {"d": 1}}, {"relevance_level": -1}, "relevance_level is no grade"),
-        ({"q": {"d": 1}}, {"relevance_level": True}, "relevance_level is no grade"),
-        ({"q": {"d": 1}}, {"relevance_level": 1001}, "relevance_level is no grade"),
         ({"q": {}}, {}, "There is no query with a judgment"),
         ({}, {}, "There is no query with a judgment. Give {query id: {document id: grade}}."),
         ({"q": {}}, {"texts": {"q": "a", "p": "b"}}, "There is no query with a judgment"),
@@ -108,6 +100,20 @@ def test_what_is_wrong_is_named(judgments, options, problem):
 def test_two_queries_of_one_id_are_refused():
     with pytest.raises(GoldenSetError, match="'q' is in it twice"):
         GoldenSet([Query("q", "a", {"d": 1}), Query("q", "b", {"d": 1})])
+
+
+@pytest.mark.parametrize("level", [0, -1, 1000.5, True, "1", float("nan")])
+def test_a_relevance_level_that_is_no_grade_is_refused(level):
+    for make in (
+        lambda: GoldenSet.from_judgments({"q": {"d": 1}}, name="mine", relevance_level=level),
+        lambda: GoldenSet([], name="mine", relevance_level=level),
+    ):
+        with pytest.raises(GoldenSetError) as caught:
+            make()
+        assert (
+            str(caught.value)
+            == "mine: relevance_level is no grade. Give the lowest that counts, above 0 and up to 1000."
+        )
 
 
 IDS = ("plain", "two\nlines", "a ::b", r"a\nb", "a\nb", "bi\u202edi")
