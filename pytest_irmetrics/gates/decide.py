@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import math
+import re
 import shlex
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from pytest_irmetrics.base.numbers import LATENCY_DIGITS, TOLERANCE, score_text
-from pytest_irmetrics.base.wording import cut, group_alike, listed, plural
+from pytest_irmetrics.base.wording import group_alike, listed, plural
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
 from pytest_irmetrics.evaluation.evaluate import find_unknown_ids
 from pytest_irmetrics.gates.limits import has_own_min, own_gates
@@ -30,6 +31,9 @@ from pytest_irmetrics.thresholds import Gate, Gates
 
 _LONGEST_ERROR = 120
 """Characters of an error within a sentence; the whole of it stands below."""
+
+_OPEN_BRACKET = re.compile(r"\s*(?:\((?![^()]*\))|\[(?![^\[\]]*\])|\{(?![^{}]*\})).*", re.DOTALL)
+"""A bracket that nothing closes, with what follows: a dump of data that is cut within."""
 
 _MAX_EDITED = 0.1
 """The share of the baseline's queries, by weight, of which passages may be edited before a fall could hide behind that."""
@@ -183,13 +187,19 @@ def _errors(evaluation: Evaluation) -> Verdict:
     # Those that count, as everywhere, and what failed of those that are known to be bad.
     asked = len({*(query.id for query in evaluation.counted), *errors})
     kinds = group_alike(errors.values(), str)
-    error = kinds[0][0]
-    sentences = error[:_LONGEST_ERROR].rpartition(". ")[0] if len(error) > _LONGEST_ERROR else ""
-    beginning = sentences or cut(error.rstrip("."), _LONGEST_ERROR)
+    beginning = _beginning(kinds[0][0])
     there = "There is" if len(kinds) == 2 else "There are"
     others = f" {there} {plural(len(kinds) - 1, 'other error', 'other errors')}." if len(kinds) > 1 else ""
     text = f"{len(errors):,} of {plural(asked, *QUERY)} could not be retrieved: {beginning}.{others} No mean was computed."
     return Verdict("failed", f"{text} {stopped}" if stopped else text, "errors", queries=tuple(errors))
+
+
+def _beginning(error: str) -> str:
+    """Return an error without its full stop; of a long one the first sentences, or words, up to a bracket that is cut."""
+    if len(error) <= _LONGEST_ERROR:
+        return error.rstrip(".")
+    text = _OPEN_BRACKET.sub("", error[: _LONGEST_ERROR - 1])
+    return text.rpartition(". ")[0] or f"{text}…"
 
 
 def _unknown_ids(case: Case) -> Verdict | None:

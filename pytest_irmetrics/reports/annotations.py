@@ -22,7 +22,7 @@ MOST = 10
 """How many errors, and how many warnings, GitHub shows of one step."""
 
 _GATES = 3
-"""How many failed gates a message has, and how many documents."""
+"""How many failed gates a message has, and how many documents or queries."""
 
 _LONGEST = 1000
 """Characters of one line of a message."""
@@ -54,7 +54,8 @@ def github_warnings(session: SessionReport) -> Iterator[str]:
         for item, gate in session.verdicts(state)[:MOST]:
             where = {} if item.since is None else {"file": item.since.file}
             title = f"A fall in search quality is {state}"
-            yield _command(name, where, title, f"{item.nodeid}: {gate.text}")
+            worse = f" {gate.named_queries(_GATES)}." if gate.queries else ""
+            yield _command(name, where, title, f"{item.nodeid}: {gate.text}{worse}")
 
 
 def _unmeasured(session: SessionReport) -> Iterator[str]:

@@ -36,7 +36,7 @@ _FEW = 5
 def failure(item: ItemReport) -> Iterator[Block]:
     """Yield the message of a failed test: what failed, its means, its queries, what else to know, what to do."""
     yield from _verdicts(item)
-    yield from _sentences(item, "undecided", Level.QUIET)
+    yield from _undecided(item)
     yield from _tags_that_did_not_move(item)
     yield from _means(item)
     yield from _errors(item)
@@ -61,7 +61,7 @@ def besides(item: ItemReport) -> Iterator[Block]:
         text = "Only single queries were judged; the gates on means were not (--ir-query)."
         yield Text(text, level=Level.QUIET)
     if item.outcome == "passed":
-        yield from _sentences(item, "not checked", Level.NORMAL)
+        yield from (Text(gate.text, "warn") for gate in item.verdicts("not checked"))
     yield from _since(item)
 
 
@@ -71,8 +71,14 @@ def whole(item: ItemReport) -> Iterator[Block]:
     yield from besides(item)
 
 
-def _sentences(item: ItemReport, state: str, level: Level) -> Iterator[Block]:
-    yield from (Text(gate.text, "warn", level=level) for gate in item.verdicts(state))
+def _undecided(item: ItemReport) -> Iterator[Block]:
+    """Yield what is undecided; where the test passes with the queries that are worse, which a failure shows anyway."""
+    for gate in item.verdicts("undecided"):
+        yield Text(gate.text, "warn", level=Level.QUIET)
+        if item.outcome == "passed" and gate.queries:
+            few, more = gate.named_queries(_WORST), gate.named_queries(_WORST_VERBOSE)
+            yield Text(f"{few} (-vv shows them).", indent=1, until=Level.NORMAL)
+            yield Text(f"{more}.", indent=1, level=Level.VERBOSE, until=Level.VERBOSE)
 
 
 def _verdicts(item: ItemReport) -> Iterator[Block]:

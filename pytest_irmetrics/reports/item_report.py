@@ -13,6 +13,7 @@ from functools import cache
 from typing import Any, TypeVar, cast, get_args, get_type_hints
 
 from pytest_irmetrics.base.numbers import TOLERANCE
+from pytest_irmetrics.base.wording import plural
 
 T = TypeVar("T")
 
@@ -160,6 +161,13 @@ class VerdictReport:
         """Whether it failed because queries made a mean fall further than its ``max_drop``."""
         fell = self.state == "failed" and self.word == "max_drop" and not self.single
         return fell and bool(self.queries)
+
+    def named_queries(self, most: int) -> str:
+        """Name the queries that explain it, at most so many: `7 queries worse, the worst first: refund, hours and 5 more`."""
+        count = len(self.queries) + self.more
+        first = ", the worst first" if count > 1 else ""
+        left = f" and {count - most:,} more" if count > most else ""
+        return f"{plural(count, 'query', 'queries')} worse{first}: {', '.join(self.queries[:most])}{left}"
 
 
 def explaining_gates(gates: Iterable[VerdictReport]) -> list[VerdictReport]:
