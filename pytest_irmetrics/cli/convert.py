@@ -49,8 +49,6 @@ _RUNS = {"run": "run", "trec": "run", "res": "run", "json": "json"}
 _ON_TREC = (
     "A TREC run holds the ids of one ranking a query, and no empty one: all else of the run is left out."
 )
-_MAX_NAMED = 5
-"""How many queries a note names at most."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -128,7 +126,7 @@ def _kept(golden: GoldenSet, to: str) -> tuple[GoldenSet, list[str]]:
     left_out = [*(query_id for query_id, query in held.items() if query is None), *golden.left_out]
     if left_out:
         notes.append(
-            f"Left out, because {to.upper()} can hold no judgment of them: {listed(left_out, _MAX_NAMED, quote)}."
+            f"Left out, because {to.upper()} can hold no judgment of them: {listed(left_out, word=quote)}."
         )
     kept = GoldenSet(
         filter(None, held.values()),

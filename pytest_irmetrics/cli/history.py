@@ -78,7 +78,7 @@ def _choose(wanted: Sequence[str], directory: str) -> list[shared.Baseline]:
     chosen = dict[shared.Baseline, None]()
     for text in wanted:
         part = text.removeprefix("./")
-        matching = [one for one in found if part in f"{one.test} {shared.shown_path(one.path)}"]
+        matching = [one for one in found if part in f"{one.test} {one.path.as_posix()}"]
         chosen |= dict.fromkeys(matching)
         if not matching:
             raise shared.CommandError(
@@ -96,14 +96,14 @@ def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> Tes
     if file is None or not os.path.lexists(file):
         golden = golden_set_as_stored(now, judged_by)
     else:
-        shown = shared.shown_path(file)
+        shown = file.as_posix()
         golden = GoldenSet.load(file, custom_metrics=options.metric, shown=shown)
         judged_by = f"{shown} as it is today"
     named = options.metrics or [one.metric for one in golden.thresholds if one.tag is None]
     wanted = shared.scorable_metrics(options.metrics or [*shared.USUAL_METRICS, *named], golden)
     beyond = shared.metrics_beyond(wanted, now.depth)
     metrics = [metric for metric in wanted if metric not in beyond and metric.kind != "overlap"]
-    path = shared.shown_path(baseline.path)
+    path = baseline.path.as_posix()
     if not metrics:
         raise shared.CommandError(f"{path}: is too shallow for {listed(beyond)}. Name other --metrics.")
     notes = []

@@ -66,7 +66,7 @@ def run(options: argparse.Namespace) -> int:
                 file.write(data)
         except FileExistsError:
             status, said = shared.FAILED, "exists, and is left as it is"
-        shared.print_escaped(f"{shared.shown_path(path)}: {said}")
+        shared.print_escaped(f"{path.as_posix()}: {said}")
     command = shlex.join(["pytest", *([] if options.dir == "." else [options.dir])])
     finds = "less" if options.queries is None else "other documents"
     commands = [

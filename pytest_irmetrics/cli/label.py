@@ -194,18 +194,17 @@ def _read_documents(
 
 def _print_table(items: Sequence[Unjudged], titles: Mapping[str, str], heading: str, file: str) -> None:
     """Print the documents to judge as a table, and how to judge them."""
-    titled = any(titles[one.doc_id] for one in items)
     columns: list[Column[Unjudged]] = [
         ("influence", ">", lambda one: score_text(one.influence)),
         ("rank", ">", lambda one: str(one.rank)),
         ("document", "<", lambda one: one.doc_id),
-        ("title" if titled else "", "<", lambda one: titles[one.doc_id]),
+        ("title", "<", lambda one: titles[one.doc_id]),
         ("query", "<", lambda one: ": ".join(dict.fromkeys(filter(None, (one.query.id, one.query.text))))),
     ]
     how = f"`pytest-irmetrics label {shlex.quote(file)} -i` one by one, --judge QUERY DOC GRADE, or --out LIST.csv and then --from LIST.csv in a spreadsheet."
     shared.print_blocks([Text(heading)])
     if items:
-        shared.print_blocks([Table.of(items, columns, whole=()), Text(f"To judge them: {how}")])
+        shared.print_blocks([Table.of(items, columns), Text(f"To judge them: {how}")])
 
 
 def _write_csv(

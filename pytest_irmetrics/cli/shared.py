@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TextIO
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
-from pytest_irmetrics.base.files import MAX_RUN_BYTES, relative_path
+from pytest_irmetrics.base.files import MAX_RUN_BYTES
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS, read_metrics, split_names
@@ -92,11 +92,6 @@ BASELINE_DIR = argument("--baseline-dir", default="ir_baselines", metavar="NAME"
 # Printing ---------------------------------------------------------------------------------------------------------
 
 
-def shown_path(path: Path) -> str:
-    """Return a path as messages show it: relative to the current folder, unless that is longer."""
-    return min(str(path), relative_path(path), key=len)
-
-
 def print_escaped(line: str, stream: TextIO | None = None) -> None:
     """Print one line, on standard output unless told otherwise; control characters and workflow commands are escaped."""
     stream = sys.stdout if stream is None else stream
@@ -127,14 +122,14 @@ def print_line(line: str) -> None:
 
 def number_to_show(text: str) -> int:
     """Read how many rows to show; 0 is all."""
-    if not (text.isascii() and text.isdigit()):
+    if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is no count. Write a whole number; 0 shows all")
     return int(text)
 
 
 def harmless_json(text: str) -> str:
     """Escape, in JSON that is ASCII, what a terminal or a CI log takes for a command."""
-    return text.replace("\x7f", "\\u007f").replace("##", "#\\u0023").replace("::", ":\\u003a")
+    return text.replace("##", "#\\u0023").replace("::", ":\\u003a")
 
 
 def print_blocks(blocks: Iterable[Block], **how: Any) -> None:
@@ -175,10 +170,10 @@ def readable_file(name: str, suffix: str = "") -> Iterator[Path]:
         yield copy
 
 
-def write_file(name: str, data: bytes, *, again: str = "write it again") -> None:
-    """Write a file whole or not at all, or ``-``: to standard output. `again` is how to retry, for messages."""
+def write_file(name: str, data: bytes, **again: str) -> None:
+    """Write a file whole or not at all, or ``-``: to standard output. `again` as `write_whole` takes it."""
     if name != STANDARD:
-        write_whole(Path(name), data, again=again)
+        write_whole(Path(name), data, **again)
         return
     sys.stdout.flush()
     sys.stdout.buffer.write(data)
@@ -244,7 +239,7 @@ class Baseline(NamedTuple):
     def test(self) -> str:
         """The id of its test, as far as the file's name tells it."""
         file = self.folder / f"{self.path.parent.name}.py"
-        return f"{shown_path(file)}::{self.path.name.removesuffix('.json')}"
+        return f"{file.as_posix()}::{self.path.name.removesuffix('.json')}"
 
     def golden_file(self, run: Run) -> Path | None:
         """Return the file of the golden set that the baseline's run names; None where it names none."""
@@ -267,7 +262,7 @@ def baselines_of_golden_set(file: str, directory: str) -> Iterator[tuple[str, Ru
             run = Run.load(baseline.path)
             golden_file = baseline.golden_file(run)
             if golden_file is not None and os.path.realpath(golden_file) == os.path.realpath(file):
-                yield shown_path(baseline.path), run
+                yield baseline.path.as_posix(), run
         except ValueError as error:  # a RunError, or a name of a golden set that no file has
             print_note(str(error))
 

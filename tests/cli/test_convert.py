@@ -129,6 +129,8 @@ def test_that_a_trec_run_does_not_hold_all_is_told():
     )
     assert done.out == "a.run: 2 queries\n"
     assert "--force" in convert("a.json", "a.run", status=1).err
+    Path("b.RUN").symlink_to("nowhere")
+    assert "b.RUN: It is there already." in convert("a.json", "b.RUN", status=1).err
 
 
 def test_one_of_two_files_that_is_there_is_not_written_over():
@@ -138,6 +140,7 @@ def test_one_of_two_files_that_is_there_is_not_written_over():
     assert not Path("a.qrels").exists()
     convert("a.jsonl", "a.qrels", "--force")
     alone = "note: Standard output holds the judgments alone: the texts are left out."
+    Path("-").write_text("a file of this name")
     assert convert("a.jsonl", "-", "--to", "trec").err.splitlines()[0] == alone
     Path("d.yaml").mkdir()
     advice = "d.yaml: is not a file. Move it out of the way, and convert again.\n"

@@ -90,6 +90,20 @@ def test_unjudged_documents_are_listed_by_what_hangs_on_them(options, documents)
     assert listed(*options) == documents
 
 
+def test_twenty_are_listed_unless_told_otherwise():
+    found = ([f"{run}{n}" for n in range(10)] for run in "xy")
+    for name in ("one.json", "two.json"):
+        write_run(name, {"refund": next(found), "opening hours": ["z"]})
+    runs = ["--run", "one.json", "--run", "two.json"]
+    assert (
+        f"{FILE}: 21 unjudged documents that ndcg@10 looks at, the 20 to judge first (--limit 0 lists"
+        in label(*runs).out
+    )
+    assert len(listed(*runs)) == 20
+    told = "argument --limit: '\u00b2' is no count. Write a whole number; 0 shows all"
+    assert told in label("--limit", "\u00b2", status=2).err
+
+
 def test_baselines_are_found_in_the_whole_project_and_one_that_is_broken_is_a_note(monkeypatch):
     Path(".git").mkdir()
     Path("tests").mkdir()
@@ -100,6 +114,7 @@ def test_baselines_are_found_in_the_whole_project_and_one_that_is_broken_is_a_no
     write_run("tests/ir_baselines/test_search/test_it[made in Python].json", {"refund": ["n1"]})
     assert listed() == ["u1", "0123", "u2"]
     monkeypatch.chdir("tests")
+    assert len(rows_of(label("--out", "-", file=str(Path("../golden/faq.yaml").resolve())))) == 3
     done = label("--out", "-", file="../golden/faq.yaml")
     assert len(rows_of(done)) == 3
     assert done.err.startswith("note: ")
@@ -207,19 +222,26 @@ def test_formulas_are_guarded_and_texts_found_with_other_line_ends():
         {"id": "=1+1", "query": "@a", "relevant": ["d"]},
         {"id": "two", "query": "one\ntwo", "relevant": ["d"]},
         {"id": "b", "query": "twice", "relevant": ["d"]},
-        {"id": "c", "query": "twice", "relevant": ["d"]},
+        *({"id": one, "query": "twice", "relevant": ["d"]} for one in "cde"),
     ]
     Path("h.yaml").write_text(json.dumps({"queries": queries}))
     write_run("h.json", {"=1+1": ["-x", "d"], "two": ["e", "d"]})
-    out = label("--run", "h.json", "--out", "-", file="h.yaml").data.decode("utf-8-sig")
+    Path("c.jsonl").write_text('{"docid": "e", "title": "=2+2", "text": "+1"}\n')
+    out = label("--run", "h.json", "--corpus", "c.jsonl", "--out", "-", file="h.yaml").data.decode(
+        "utf-8-sig"
+    )
     rows = fill_in(out, **{" -x": "1", "e": "2"})
     assert rows[1][:3] == [" =1+1", " @a", " -x"]
+    assert rows[2][-2:] == [" =2+2", " +1"]
     Path("h.csv").write_text("\n".join(",".join(f'"{cell}"' for cell in row) for row in rows), newline="\r\n")
     assert "2 judgments appended" in label("--from", "h.csv", file="h.yaml").out
     assert judgments("=1+1", "h.yaml") == {"d": 1, "-x": 1}
-    Path("h.csv").write_text('query,docid,rating\r\n"one\r\ntwo",f,1\r\ntwice,f,1\r\n', newline="")
+    Path("h.csv").write_text('query,docid,rating\r\n"one\r\ntwo",f,1\r\ntwice,f,1\r\nzzz,f,1\r\n', newline="")
     done = label("--from", "h.csv", file="h.yaml", status=1)
-    assert done.err == "h.csv:4: There is no query 'twice'. Did you mean 'b' or 'c'?\n"
+    assert done.err == (
+        "h.csv:4: There is no query 'twice'. Did you mean 'b' or 'c' or 'd'?\n"
+        "h.csv:5: There is no query 'zzz'. There are =1+1, two, b, c, d and 1 more.\n"
+    )
 
 
 @pytest.mark.parametrize(
@@ -333,11 +355,18 @@ def replace(old, new):
 
 
 def test_each_grade_is_written_where_it_belongs_and_what_was_skipped_is_asked_again():
-    judge("2", "s", "0.5")
+    judge(" 2 ", "S", "0.5")
     assert judgments() == {"d1": 1, "d2": 2, "u1": 2}
     assert judgments("opening hours") == {"d9": 1, "0123": 0.5}
     assert Path(FILE).read_text().startswith("# by hand\n")
     assert listed() == ["u2"]
+
+
+def test_what_was_just_judged_is_shown_with_what_the_query_had():
+    write_run("other.json", {"refund": ["n1", "n2"]})
+    out = judge("2", "3", "q", options=["--run", "other.json"])
+    assert "  judged    2 d2; 2 n1; 1 d1\n" in out
+    assert "  judged    3 u1; 2 d2; 2 n1; 1 d1\n" in out
 
 
 def test_undo_takes_back_one_after_the_other_up_to_the_first():
@@ -403,16 +432,28 @@ def test_titles_texts_and_all_that_is_known_of_the_query_are_shown():
     assert " ".join(text.split()).startswith(("Words of it. " * 90)[:599] + "…")
 
 
+@pytest.mark.parametrize(("columns", "width"), [("", 100), ("20", 40)])
+def test_lines_are_as_wide_as_the_terminal_but_not_under_40(columns, width, monkeypatch):
+    monkeypatch.setenv("COLUMNS", columns)
+    replace("id: refund", f"id: refund\n  note: {'a ' * 150}bb{' a' * 150}")()
+    assert max(len(line) for line in judge("q").splitlines() if " a a" in line) == width
+
+
 def test_a_passage_is_asked_for_where_the_query_judges_passages():
     golden = "queries:\n- id: back\n  query: send back\n  relevant:\n  - {doc: book, text: thirty days, grade: 2}\n"
     Path(FILE).write_text(golden)
-    write_run("now.json", {"back": ["book (chunk 4)", "faq"]})
-    Path("c.jsonl").write_text('{"docid": "faq", "text": "You pay. The way back is free."}\n')
-    answers = ["1", "", "u", "1", "keep the receipts", "2", "is not there", "The way  back"]
+    write_run("now.json", {"back": ["book (chunk 4)", "faq", "tips"]})
+    Path("c.jsonl").write_text(
+        '{"docid": "faq", "text": "You pay. The way back is free."}\n{"docid": "book", "title": "Travel"}\n'
+        '{"docid": "tips", "text": " Pack it well. "}\n'
+    )
+    answers = ["1", "", "U", "1", "keep the receipts", "2", "is not there", "The way  back", "3", ""]
     out = judge(*answers, options=["--run", "now.json", "--corpus", "c.jsonl"])
     assert "the passage, in its own words (u back): " in out
     assert "  These words are not in the text. Write them as they stand there.\n" in out
-    _, first, second = GoldenSet.load(FILE).queries["back"].passages
+    assert "  title     Travel\n" in out
+    _, first, second, third = GoldenSet.load(FILE).queries["back"].passages
+    assert (third.doc, third.text, third.grade) == ("tips", "Pack it well.", 3)
     assert (first.doc, first.text, first.grade) == ("book", "keep the receipts", 1)
     assert (second.doc, second.text, second.grade) == ("faq", "The way back", 2)
 
@@ -434,3 +475,7 @@ def test_only_yaml_is_appended_to():
             "a b.csv: Judgments are appended to YAML alone. Add them to this file with what wrote it, or make YAML of it: "
             "`pytest-irmetrics convert 'a b.csv' 'a b.yaml'`.\n"
         )
+    packed = label("-i", file="a b.csv.gz", status=1).err
+    assert packed.endswith("`pytest-irmetrics convert 'a b.csv.gz' 'a b.yaml'`.\n")
+    Path("b.YML").write_text(GOLDEN)
+    label("--judge", "refund", "u1", "1", file="b.YML")

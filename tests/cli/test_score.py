@@ -59,6 +59,7 @@ def score(*arguments, status=0):
         ("", A_LITTLE, ["--against", "before.json", "--metrics", "mrr"], 0, "mrr 1.0000"),
         ("", BEFORE, ["--against", "before.json"], 0, "drop≤auto passes"),
         ("recall@10: {max_lost: 0}", {**BEFORE, "hours": ["x"]}, ["--against", "before.json"], 1, "1 of 2 queries fell to 0 by recall@10"),
+        ("overlap@3: 0.9", WORSE, ["--against", "before.json"], 1, "overlap@3 0.8333 (−0.1667)"),
         ("", {**BEFORE, "empty": ["x"]}, [], 1, "1 query marked `no_answer` got an answer"),
         ("", {**BEFORE, "hard": []}, ["--against", "before.json"], 0, "1 xfail"),
         ("", {"other": ["d1"]}, [], 1, "now.json: answers no query of faq.yaml. Check that both call the queries the same."),
@@ -71,6 +72,13 @@ def test_the_golden_set_s_thresholds_and_the_default_drop_decide(thresholds, now
     Path("faq.yaml").write_text(f"thresholds: {{{thresholds}}}\n{GOLDEN}" if thresholds else GOLDEN)
     save("now.json", now)
     assert told in score(*options, status=status)
+
+
+@pytest.mark.parametrize("metrics", [",", " ", "mrr,latency_p95"])
+def test_metrics_are_of_a_stored_run_and_at_least_one(metrics):
+    save("now.json", WORSE)
+    told = f"argument --metrics: {metrics!r} is no list of metrics that a stored run tells. Write for example ndcg@10,mrr."
+    assert " ".join(told.split()) in score("--metrics", metrics, status=2)
 
 
 def test_a_run_that_is_compared_with_itself_is_refused():
@@ -122,6 +130,8 @@ def test_each_file_may_be_standard_input(one, monkeypatch):
     piped = run(*("-" if word == one else word for word in words), stdin=Path(one).read_bytes()).out
     for text in ("from -", "-:", "since -"):
         piped = piped.replace(text, text.replace("-", one))
+    begun = b"\xef\xbb\xbf \r\n\t" + Path("now.json").read_bytes()
+    assert run("score", "faq.yaml", "-", stdin=begun).out == run("score", "faq.yaml", "now.json").out
     printed = run(*words).out.splitlines()
     judge = [
         line for line in printed if line.startswith("To judge both: ")
