@@ -73,6 +73,7 @@ class ItemResult:
             slices=self.slices(),
             notes=list(self.notes),
             query_count=len(now.counted),
+            unasked=now.retrieved.unasked,
             xfail_count=len(now.known_bad),
             queries=self._queries(gates, everything=everything),
             against=self.against.name or None,

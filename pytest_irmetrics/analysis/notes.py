@@ -35,6 +35,8 @@ _MIN_DROP = 0.01
 _ON_CUT = "The border of a chunk cuts it, or the text was edited: let chunks overlap by as much, or judge a shorter text."
 _ON_MISSED = "The ranking missed it, or the corpus words it otherwise, or cuts it into small pieces."
 
+_ON_COLLAPSED = "ir_duplicates = collapse drops what comes twice: set a larger ir_depth, or let the search return each document once."
+
 
 def notes_on(result: ItemResult, *, verbose: bool = False) -> Iterator[Note]:
     """Yield the notes on a result; none where a query has no answer, and of those for `-v` only with ``verbose``."""
@@ -120,18 +122,31 @@ def _answers_cut_short(result: ItemResult) -> Iterator[str]:
     depth = evaluation.depth
     if depth is None or evaluation.only is not None:
         return
+    retrieved = evaluation.retrieved
     answers: list[Sequence[str]] = []
+    returned: list[int] = []
     for query in evaluation.counted:
         rankings = evaluation.rankings(query.id)
         if any(len(ranking) >= depth for ranking in rankings):  # as nearly always, at the first query
             return
         answers += filter(None, rankings)
-    longest = max(map(len, answers), default=0)
-    as_long = sum(len(answer) == longest for answer in answers)
-    if 2 * as_long < len(answers) or longest == len(set().union(*answers)):
+        returned += [retrieved.returned.get(query.id, len(ranking)) for ranking in rankings if ranking]
+    longest, most = max(map(len, answers), default=0), max(returned, default=0)
+    if 2 * returned.count(most) < len(answers) or longest == len(set().union(*answers)):
         return
-    advice = evaluation.retrieved.depth_advice or "Check that the retriever passes k on."
+    if most == depth:
+        advice = _ON_COLLAPSED
+    else:
+        longest, advice = most, retrieved.depth_advice or "Check that the retriever passes k on."
     yield f"No query got the {depth} results that were asked for; the longest answer has {longest}. {advice}"
+
+
+def _slowest(result: ItemResult) -> Iterator[str]:
+    """Name the slowest queries, where a latency is reported."""
+    took = {query_id: max(times) for query_id, times in result.evaluation.retrieved.latencies.items()}
+    if took and any(metric.kind == "latency" for metric in result.evaluation.metrics):
+        slowest = sorted(took, key=lambda query_id: -took[query_id])[:_MAX_NAMED]
+        yield f"The slowest queries: {listed(slowest, word=lambda query_id: f'{query_id} {took[query_id]:,.1f} ms')}."
 
 
 def _not_in_the_run(result: ItemResult) -> Iterator[str]:
@@ -315,6 +330,7 @@ _NOTES: Sequence[tuple[str, About]] = (
     ("quiet", _nothing_relevant),
     ("quiet", _queries_left_out),
     ("normal", _answers_cut_short),
+    ("verbose", _slowest),
     ("quiet", _not_in_the_run),
     ("quiet", _other_order_by_rank),
     ("normal", _unmatched_passages),

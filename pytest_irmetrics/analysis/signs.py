@@ -65,6 +65,8 @@ class AnswerPair(NamedTuple):
     query: Query
     before: Ranking
     now: Ranking
+    returned: int
+    """How many results came back now, before duplicates were dropped."""
 
 
 Answers = list[AnswerPair]
@@ -78,11 +80,17 @@ def find_sign(comparison: Comparison) -> tuple[str, str] | tuple[None, None]:
     """
     entries = _answers(comparison)
     documents = entries
+
+    def documents_in(query: Query, ranking: Ranking) -> Ranking:
+        return tuple(dict.fromkeys(documents_of(query, ranking)))
+
     # Cutting texts anew exchanges no document.
     if any(pair.query.passages for pair in entries):
         documents = [
-            AnswerPair(query, *(tuple(dict.fromkeys(documents_of(query, side))) for side in sides))
-            for query, *sides in entries
+            pair._replace(
+                before=documents_in(pair.query, pair.before), now=documents_in(pair.query, pair.now)
+            )
+            for pair in entries
         ]
     for kind, look, by_document in _SIGNS:
         if text := look(documents if by_document else entries):
@@ -96,12 +104,13 @@ def fewer_results(comparison: Comparison) -> str | None:
 
 
 def _answers(comparison: Comparison) -> Answers:
-    pairs = []
+    pairs, returned = [], comparison.now.retrieved.returned
     for query in comparison.now.counted:
         before, now = (side.rankings(query.id)[0] for side in (comparison.baseline, comparison.now))
         if before and not query.no_answer:
             was = tuple(before)
-            pairs.append(AnswerPair(query, was, was if now == before else tuple(now)))
+            same = was if now == before else tuple(now)
+            pairs.append(AnswerPair(query, was, same, returned.get(query.id, len(same))))
     return pairs
 
 
@@ -230,7 +239,7 @@ def _other_query(answers: Answers) -> str | None:
     seen = _showing(answers, lambda _, now: now in owners)
     if len({pair.now for pair in seen}) < _FEWEST:
         return None
-    query, _, now = seen[0]
+    query, now = seen[0].query, seen[0].now
     return (
         f"{_of_answers(seen, answers)} are the baseline's answer to another query: {quote(query.id)} got that of "
         f"{quote(owners[now].id)}. Look for a cache and its key, shared state, or results put together by position."
@@ -242,10 +251,11 @@ def _ended_early(answers: Answers) -> str | None:
     seen = _showing(answers, lambda before, now: len(now) < len(before) and now == before[: len(now)])
     if not seen:
         return None
-    longest = max(len(pair.now) for pair in answers)
+    longest = max(pair.returned for pair in answers)
     cut, look = "", "a stricter match, a minimum score, a filter on results, or a time limit"
-    if sum(len(pair.now) == longest for pair in seen) >= _MOST * len(seen):
+    if sum(pair.returned == longest for pair in seen) >= _MOST * len(seen):
         cut = f", and no answer has more than {plural(longest, 'result')}"
+        cut += " before ir_duplicates = collapse" if longest > max(len(pair.now) for pair in answers) else ""
         look = "the number of results that is asked for"
     return f"{_of_answers(seen, answers)} end earlier than before, and up to there are the baseline's{cut}. Look at {look}."
 

@@ -183,7 +183,7 @@ _JUDGES: Mapping[str, Callable[[Case, Gate], Verdict | None]] = {
 
 def _errors(evaluation: Evaluation) -> Verdict:
     """Fail where queries could not be retrieved: say how many, and with which error most of them."""
-    errors, stopped = evaluation.errors, evaluation.retrieved.stopped
+    errors = evaluation.errors
     # Those that count, as everywhere, and what failed of those that are known to be bad.
     asked = len({*(query.id for query in evaluation.counted), *errors})
     kinds = group_alike(errors.values(), str)
@@ -191,7 +191,9 @@ def _errors(evaluation: Evaluation) -> Verdict:
     there = "There is" if len(kinds) == 2 else "There are"
     others = f" {there} {plural(len(kinds) - 1, 'other error', 'other errors')}." if len(kinds) > 1 else ""
     text = f"{len(errors):,} of {plural(asked, *QUERY)} could not be retrieved: {beginning}.{others} No mean was computed."
-    return Verdict("failed", f"{text} {stopped}" if stopped else text, "errors", queries=tuple(errors))
+    if evaluation.retrieved.unasked:
+        text += " The first five failed in a row, and the others were not asked."
+    return Verdict("failed", text, "errors", queries=tuple(errors))
 
 
 def _beginning(error: str) -> str:

@@ -327,7 +327,8 @@ def _with_fixture_to_write(item: GatedItem, came: Sequence[Any], details: Sequen
     if path is None:
         return tuple(details)
     lead = f"What came back has judged ids in `{path}`. Write into conftest.py:"
-    return (*details[:-1], lead, "@pytest.fixture", f"def ir_doc_id(): return lambda doc: {path}")
+    # In parentheses, because a long line is broken.
+    return (*details[:-1], lead, "@pytest.fixture", f"def ir_doc_id(): return (lambda doc: {path})")
 
 
 def _junit_properties(report: ItemReport) -> Iterator[tuple[str, object]]:

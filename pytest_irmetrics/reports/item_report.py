@@ -283,6 +283,8 @@ class ItemReport:
     """How many queries count: all that were asked but the ``xfail`` ones."""
     xfail_count: int = 0
     """How many were asked besides, which are marked ``xfail`` and in no mean."""
+    unasked: int = 0
+    """How many of all these were not asked after all, as the first five failed in a row."""
     queries: list[QueryReport] = field(default_factory=list)
     """The queries that explain a failed gate; with ``-vv``, ``--ir-query`` or a report file, all of them.
 
@@ -325,7 +327,7 @@ class ItemReport:
         return read_dataclass(cls, json.loads(text))
 
 
-_LEFT_OUT_EMPTY = ("provenance", "stages")
+_LEFT_OUT_EMPTY = ("provenance", "stages", "unasked")
 
 
 def as_json(part: Any) -> dict[str, Any]:

@@ -171,6 +171,7 @@ class SessionReport:
         if item.outcome == "error":  # retrieving every query is a gate of its own, and it failed
             failing = sum(query.error is not None for query in item.queries)
             text += f", {failing:,} of {query_count(item)} not retrieved"
+            text += f", {item.unasked:,} not asked" if item.unasked else ""
         elif item.only_queries and not failed:
             text = f"{'single queries pass, ' if 'passed' in states else ''}no mean judged"
         elif _gates_nothing(item):

@@ -21,6 +21,7 @@ from contextlib import suppress
 from copy import copy
 from dataclasses import dataclass
 from decimal import Decimal
+from itertools import chain
 from operator import countOf
 from typing import Any, TypeVar
 
@@ -178,10 +179,16 @@ def read_ranking(
         return ids
     if duplicates == "collapse":
         return tuple(dict.fromkeys(ids))
-    doc, first, second = repeated
-    raise AnswerError(
-        f"{quote(doc)} came back at rank {first} and again at rank {second}. Return each document once; or keep the first of "
-        'each: ir_duplicates = collapse (from Python, duplicates="collapse").'
+    raise repeat_error("document", *repeated, len(items))
+
+
+def repeat_error(what: str, name: str, first: int, second: int, returned: int) -> AnswerError:
+    """Return the error of a document or chunk that came at two ranks, in an answer of so many results."""
+    depth = max(50, 5 * returned)
+    return AnswerError(
+        f"{quote(name)} came back at rank {first} and again at rank {second}. Return each {what} once; or set "
+        f"`ir_duplicates = collapse`, which keeps the first of each, and `ir_depth = {depth}`, so that enough are left "
+        f'(from Python duplicates="collapse", depth={depth}).'
     )
 
 
@@ -320,18 +327,42 @@ def without_id(items: Iterable[Any]) -> list[Any]:
 
 
 def find_id_path(items: Iterable[Any], known: Collection[str]) -> str | None:
-    """Return where an item has a judged id: ``doc.metadata["source"]``; None where none of them has one."""
-    for item in items:
-        outer = _without_score(item)
-        places = [("doc" if outer is item else "doc[0]", outer)]
-        for path, holder in places:
-            in_mapping = isinstance(holder, Mapping)
-            for name in holder if in_mapping else getattr(holder, "__dict__", ()):
-                found, value = f'{path}["{name}"]' if in_mapping else f"{path}.{name}", value_of(holder, name)
-                if (as_id(value) or "") in known:
-                    return found
-                if name in _FIELD_HOLDERS and len(places) < _MOST_PLACES:
-                    places.append((found, value))
+    """Return where an item has a judged id, ``doc.metadata["source"]``; None where none of them has one.
+
+    Where it is nowhere but at the end of a file's path, that is an expression: ``doc.rpartition("/")[2]``.
+    """
+    at_end = None
+    for path, value in chain.from_iterable(map(_places, items)):
+        text = as_id(value) or ""
+        if text not in known:
+            at_end = at_end or _cut_to_id(path, text, known)
+        elif path not in ("doc", "doc[0]"):
+            return path
+    return at_end
+
+
+def _places(item: Any) -> Iterator[tuple[str, Any]]:
+    """Yield an item, or the first of a pair, and its fields and those of its parts, each with the code that reads it."""
+    outer = _without_score(item)
+    places = [("doc" if outer is item else "doc[0]", outer)]
+    yield places[0]
+    for path, holder in places:
+        in_mapping = isinstance(holder, Mapping)
+        for name in holder if in_mapping else getattr(holder, "__dict__", ()):
+            found, value = f'{path}["{name}"]' if in_mapping else f"{path}.{name}", value_of(holder, name)
+            yield found, value
+            if name in _FIELD_HOLDERS and len(places) < _MOST_PLACES:
+                places.append((found, value))
+
+
+def _cut_to_id(path: str, text: str, known: Collection[str]) -> str | None:
+    """Return the code that cuts a file's path to the judged id at its end, with or without the suffix of its name."""
+    for start in (0, *(place for place, char in enumerate(text, 1) if char == "/")):
+        end = text[start:]
+        stem, _, suffix = end.rpartition(".")
+        if end in known or stem in known:
+            folder = f'.removeprefix("{text[:start]}")' if "/" in end else '.rpartition("/")[2]'
+            return path + (folder if start else "") + ("" if end in known else f'.removesuffix(".{suffix}")')
     return None
 
 

@@ -143,8 +143,8 @@ class Reply(NamedTuple):
     outcomes: tuple[tuple[str, ...] | Staged | str, ...]
     milliseconds: float
     """How long the call took, divided by its queries."""
-    collapsed: bool = False
-    """Whether all results that were asked for came back for some query, and fewer once each document is there once."""
+    returned: tuple[int, ...] = ()
+    """For each query how many results came back, before `collapse`; empty where the call failed."""
 
 
 class PendingAnswer(NamedTuple):
@@ -198,25 +198,24 @@ async def await_answer(pending: PendingAnswer, options: RetrievalOptions) -> Rep
 
 def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptions) -> Reply:
     """Read what came back: the ids of each query, or what went wrong."""
-    collapsed = False
+    count = len(call.query_ids)
+    returned = [0] * count
 
     def read(place: int, result: Any) -> tuple[str, ...] | Staged | str:
-        nonlocal collapsed
         items, seen = [], options.seen or Seen()
         try:
             passages = call.passages[place]
             items = _items_of(result.ranking if isinstance(result, Staged) else result, options.depth)
+            returned[place] = len(items)
             ids = _read_ids(items, passages, options, options.duplicates)
-            collapsed = collapsed or len(ids) < len(items) == options.depth
             return Staged(ids, _read_stages(result, passages, options)) if isinstance(result, Staged) else ids
         except Exception as error:  # noqa: BLE001 - a result, its items and ir_doc_id are the user's, and may raise anything
             if isinstance(error.__cause__, NoIdError) and len(seen.without_id) < _MOST_KEPT:
                 seen.without_id += without_id(items)
             return _explain(error)
 
-    count = len(call.query_ids)
     outcomes = split_batch(answer, count, read) if call.is_batch else [read(0, answer)]
-    return Reply(call, tuple(outcomes), (perf_counter() - started) * 1000 / count, collapsed)
+    return Reply(call, tuple(outcomes), (perf_counter() - started) * 1000 / count, tuple(returned))
 
 
 def _read_stages(

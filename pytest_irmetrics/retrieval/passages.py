@@ -21,6 +21,7 @@ from pytest_irmetrics.retrieval.answers import (
     keep_titles,
     read_ids,
     read_item,
+    repeat_error,
 )
 from pytest_irmetrics.run.answer import CHUNK, as_id
 
@@ -61,10 +62,7 @@ def read_passage_ranking(
         if first != rank:
             if collapse:
                 continue
-            raise AnswerError(
-                f"{quote(own_id or document)} came back at rank {first} and again at rank {rank}. Return each chunk once, "
-                "or set ir_duplicates = collapse to keep the first of each."
-            )
+            raise repeat_error("chunk", own_id or document, first, rank, len(items))
         wanted = judged.get(document, ())
         held = [passage.key for passage in wanted if passage.normalized in (text or "")]
         cut.update(one.key for one in wanted if one.key not in held and _holds_half(one, text or ""))

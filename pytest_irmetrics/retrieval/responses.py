@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Any, NamedTuple
 
-from pytest_irmetrics.base.wording import printable, quote
+from pytest_irmetrics.base.wording import listed, printable, quote
 from pytest_irmetrics.retrieval.answers import (
     AnswerError,
     RefusedError,
@@ -106,12 +106,12 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
     for key, value in answer.items():
         doc, score = as_id(key), score_of(value)
         if doc is None or score is None:
-            leads = f"It is not a mapping of id to score: {describe(key)} leads to"
-            if isinstance(value, (list, Mapping)):
-                raise RefusedError(
-                    f"{leads} a {type_name(value)}. Return the results in it: `answer[{describe_key(key)}]`."
-                )
-            raise RefusedError(f"{leads} {describe(value)}.")
+            held = isinstance(value, (list, Mapping))
+            cure = f"a {type_name(value)}. Return the results in it: `answer[{describe_key(key)}]`"
+            raise RefusedError(
+                f"It is not a mapping of id to score: {describe(key)} leads to {cure if held else describe(value)}. "
+                f"Its keys: {listed([*answer], 5, describe_key)}."
+            )
         if math.isnan(score):
             raise RefusedError(f"The score of {describe(key)} is NaN.")
         scores.append((doc, score))

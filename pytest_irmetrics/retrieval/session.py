@@ -29,9 +29,6 @@ Stages = Mapping[str, Mapping[str, int]]
 
 MAX_INITIAL_FAILURES = 5
 """After this many errors in a row from the start the other queries are not asked."""
-_COLLAPSED = (
-    "ir_duplicates = collapse drops what comes twice of those: let the search return each document once."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,12 +39,14 @@ class Retrieved:
     """The queries that were answered each time, in the order given."""
     errors: Mapping[str, str] = field(default_factory=dict)
     """Query id → what went wrong, in the order given."""
-    stopped: str = ""
-    """Why some queries have neither an answer nor an error; empty where all were asked."""
+    unasked: int = 0
+    """How many queries have neither an answer nor an error, as the first five failed in a row."""
     latencies: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
     """Query id → milliseconds, one number for each repeat; of a batch, each query's share. Empty for a stored run."""
     stages: Mapping[str, Stages] = field(default_factory=dict)
     """Query id → where its judged documents stood at earlier stages, the first time it was asked; without those of which the retriever told nothing."""
+    returned: Mapping[str, int] = field(default_factory=dict)
+    """Query id → how many results came back, before duplicates were dropped; empty unless they are."""
     depth_advice: str | None = None
     """Why no more came back, or where the depth is set of a retriever that was not handed one, a sentence."""
     missing: tuple[str, ...] = ()
@@ -69,7 +68,7 @@ class Session:
         self._milliseconds = {i: [0.0] * options.repeat for i in self._queries}
         self._stages: dict[str, Stages] = {}
         self._errors: dict[str, str] = {}
-        self._collapsed = False
+        self._returned: dict[str, int] = {}
         self._has_answer = False
         self._asked = 0
         self.calls = self._iterate_calls()
@@ -166,10 +165,11 @@ class Session:
             self.pending.append(reply)
             return
         options, repeat = self.options, reply.call.repeat
-        self._collapsed = self._collapsed or reply.collapsed
         limit = inf if options.timeout is None else options.timeout
         if reply.milliseconds > limit * 1000:  # it blocked the event loop
             reply = reply.call.timed_out(limit)
+        if options.duplicates == "collapse":
+            self._returned.update(zip(reply.call.query_ids, reply.returned, strict=False))
         for query_id, outcome in zip(reply.call.query_ids, reply.outcomes, strict=True):
             if isinstance(outcome, str):
                 when = f"time {repeat + 1} of {options.repeat}: " if options.repeat > 1 else ""
@@ -204,14 +204,14 @@ class Session:
             raise RetrievalError(
                 f"{unanswered} queries have neither an answer nor an error. Report this as a fault."
             )
-        why = "The first five failed in a row, and the others were not asked."
         return Retrieved(
             run=Run.of(answers, Header(self.options.depth, provenance=self.options.provenance)),
             errors=errors,
-            stopped=why if unanswered else "",
+            unasked=unanswered,
             latencies={query_id: tuple(self._milliseconds[query_id]) for query_id in answers},
             stages=self._stages,
-            depth_advice=_COLLAPSED if self._collapsed else self.target.depth_advice,
+            returned=self._returned,
+            depth_advice=self.target.depth_advice,
         )
 
 

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import takewhile
+
 import pytest
 
 from tests.projects import printed
@@ -18,10 +20,10 @@ def retriever():
 """
 
 
-def chunks(project, text):
+def chunks(project, text, relevant="refund.md"):
     conftest = DOCUMENT.replace("{chunks}", text)
     project.write("conftest.py", f"import pytest\n{conftest}")
-    project.write("golden/faq.yaml", "queries: [{query: refund, relevant: [refund.md]}]")
+    project.write("golden/faq.yaml", f"queries: [{{query: refund, relevant: [{relevant}]}}]")
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.4)'])
     return project
 
@@ -44,29 +46,49 @@ def test_a_document_is_what_the_metadata_of_its_chunks_names(project, returned, 
 
 
 @pytest.mark.parametrize(
-    ("returned", "path"),
+    ("relevant", "returned", "path"),
     [
         (
+            "refund.md",
             "Document('the web', 'c1', file='refund.md'), Document('the web', 'c2', file='faq.md')",
             'doc.metadata["file"]',
         ),
         # No id can be read.
-        ("Document(None, file='faq.md'), Document(None, file='refund.md')", 'doc.metadata["file"]'),
-        ("(Document(None, file='refund.md'), 0.9),", 'doc[0].metadata["file"]'),
+        (
+            "refund.md",
+            "Document(None, file='faq.md'), Document(None, file='refund.md')",
+            'doc.metadata["file"]',
+        ),
+        ("refund.md", "(Document(None, file='refund.md'), 0.9),", 'doc[0].metadata["file"]'),
+        # The id is the end of a path; one that stands alone wins.
+        (
+            "refund.md",
+            "Document('docs/faq.md'), Document('docs/kb/refund.md')",
+            'doc.metadata["source"].rpartition("/")[2]',
+        ),
+        ("refund", "'docs/faq.md', 'docs/refund.md'", 'doc.rpartition("/")[2].removesuffix(".md")'),
+        ("v1.2", "{'id': 'v1.2.md'},", 'doc["id"].removesuffix(".md")'),
+        (
+            "kb/refund",
+            "Document('docs/kb/refund.md', 'c1'),",
+            'doc.metadata["source"].removeprefix("docs/").removesuffix(".md")',
+        ),
+        (
+            "refund.md",
+            "Document('kb/refund.md', 'c1', file='faq.md'), Document('kb', 'c2', file='refund.md')",
+            'doc.metadata["file"]',
+        ),
     ],
 )
-def test_where_another_field_has_the_ids_the_fixture_to_write_is_printed(project, returned, path):
-    chunks(project, returned)
+def test_where_another_field_has_the_ids_the_fixture_to_write_is_printed(project, relevant, returned, path):
+    chunks(project, returned, relevant)
     result = project.run()
     result.assert_outcomes(failed=1)
-    fixture = f"""
-        @pytest.fixture
-        def ir_doc_id(): return lambda doc: {path}
-    """
-    for line in fixture.strip().splitlines():
-        assert line.strip() in [printed.strip() for printed in result.outlines]
+    at = next(number for number, line in enumerate(result.outlines) if "@pytest.fixture" in line)
+    fixture = "\n".join(line[2:] for line in takewhile(lambda line: line[:2] == "  ", result.outlines[at:]))
+    assert f"lambda doc: {path})" in " ".join(fixture.split())
     conftest = (project.path / "conftest.py").read_text()
-    project.write("conftest.py", f"{conftest}\n{fixture.replace(8 * ' ', '')}")
+    project.write("conftest.py", f"{conftest}\n{fixture}\n")
     project.run().assert_outcomes(passed=1)
 
 
@@ -74,6 +96,7 @@ def test_where_another_field_has_the_ids_the_fixture_to_write_is_printed(project
     "returned",
     [
         "Document(None, file='faq.md')",
+        "Document('docs/no-refund.md')",
         "Document(None, 'c1', file='refund.md'), Document(None, 'c1')",
         "Document(None), Document(None, 'refund.md')",
     ],

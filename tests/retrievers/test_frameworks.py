@@ -143,7 +143,15 @@ def retriever():
         ),
         (
             "lambda query, k: [query, *map(str, range(k - 2)), query]",
-            "ir_duplicates = collapse drops what comes twice",
+            "the longest answer has 9. ir_duplicates = collapse drops what comes twice: set a larger ir_depth, or",
+        ),
+        (
+            "lambda query, k: [query] * len(query) + [*'1234567'][: k - len(query)]",
+            "the longest answer has 8. ir_duplicates = collapse drops what comes twice",
+        ),
+        (
+            "lambda query: ([query] * len(query) + [*'abc'])[:6]",
+            "the longest answer has 6. Check that the retriever passes k on.",
         ),
         ("Haystack()", ""),
         ("lambda query: [query]", ""),
@@ -152,7 +160,9 @@ def retriever():
 def test_a_note_says_where_the_depth_is_set(project, retriever, advice):
     ids = "[text, other, query=text]"
     project.write(
-        "golden/faq.yaml", f"queries: [{{query: text, relevant: {ids}}}, {{query: other, relevant: {ids}}}]\n"
+        "golden/faq.yaml",
+        "queries:\n"
+        + "".join(f"- {{query: {text}, relevant: {ids}}}\n" for text in ("text", "other", "any")),
     )
     project.write("conftest.py", f"{NOTED}{retriever}\n")
     output = text_of(project.run("-v", "-o", "ir_duplicates=collapse"))

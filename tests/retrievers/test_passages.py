@@ -124,7 +124,7 @@ def test_what_follows_a_chunk_that_comes_twice_is_read_where_duplicates_collapse
         ),
         (
             [chunk("handbook", HELD, "c7")] * 2,
-            "'c7' came back at rank 1 and again at rank 2. Return each chunk once",
+            "'c7' came back at rank 1 and again at rank 2. Return each chunk once; or set `ir_duplicates = collapse`, which",
         ),
         ([chunk("handbook", HELD)] * 2, "'handbook' came back at rank 1 and again at rank 2"),
         (["faq", "faq"], "'faq' came back at rank 1 and again at rank 2"),
