@@ -92,8 +92,6 @@ def _measure_side(weights: Mapping[str, float], repeats: Mapping[str, Sequence[f
     """Measure how one side's scores vary between its passes; ``weights`` add up to 1."""
     scores = {i: [score for score in repeats[i] if score is not None] for i in weights}
     passes = max((len(repeats[i]) for i in weights), default=1)
-    if passes < 2:
-        return _Side(scores, 1, 0.0)
     parts: list[list[float]] = [[] for _ in range(passes)]
     totals: list[list[float]] = [[] for _ in range(passes)]
     for query_id, weight in weights.items():

@@ -8,6 +8,7 @@ from collections.abc import Callable, Iterator, Sequence
 
 from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
 from pytest_irmetrics.base.wording import group_alike, listed, plural
+from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.reports.blocks import Block, Column, Commands, Level, Table, Text
 from pytest_irmetrics.reports.item_report import (
     OWN_BASELINE,
@@ -29,8 +30,6 @@ _PLACES = 4
 """Of how many queries with one error the place is shown; the others are named."""
 _WORST, _WORST_VERBOSE = 3, 10
 """How many queries that explain a failure are shown, and with ``-v``."""
-_FEW = 5
-"""Below so many queries, or changed ones, a slice says nothing of others: four losses and no win may be chance (p = 0.06)."""
 
 
 def failure(item: ItemReport) -> Iterator[Block]:
@@ -135,7 +134,7 @@ def _interval_text(row: ScoreRow) -> str:
     """
     if row.interval is not None:
         return interval_ends_text(row.interval)
-    if row.n < _FEW or row.changed != 0:
+    if row.n < MIN_CHANGED or row.changed != 0:
         return ""
     return f"up to {math.ceil(100 * (1 - 0.05 ** (1 / row.n)) - TOLERANCE)} % may"
 

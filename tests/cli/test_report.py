@@ -40,7 +40,12 @@ def test_the_step_summary_of_github_is_appended_to(monkeypatch):
     [
         (b"\xff\xfe", "r.json:1: is not UTF-8."),
         (b"{", "r.json:1: is not JSON, or was cut short."),
-        (b'{"format": "pytest-irmetrics report", "version": 9}', "it reads up to 1"),
+        (b"[]", "r.json:1: is not a report. Give a file that `pytest --ir-report=json:PATH` wrote."),
+        (
+            b'{"format": "pytest-irmetrics report"}',
+            "does not know; it reads up to 1. Upgrade pytest-irmetrics, or write",
+        ),
+        (b'{"format": "pytest-irmetrics report", "version": 2}', "it reads up to 1"),
         (b'{"format": "pytest-irmetrics report", "version": 1}', "r.json:1: "),
         (b'{"format": "pytest-irmetrics report", "version": 1, "tests": [{"nodeid": 3}]}', "r.json:1: "),
     ],

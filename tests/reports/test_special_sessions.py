@@ -140,10 +140,11 @@ def test_reports_name_the_commit_of_the_baseline_and_a_self_test_judges_by_the_o
     commit(project.path, "Store the first baseline")
     first = git(project.path, "rev-parse", "HEAD")[:10]
     assert "harmless" not in printed(project.run("--ir-selftest"))
-    worse, better = [*QUESTIONS][:4], [*QUESTIONS][4:7]
+    worse, better = [*QUESTIONS][:5], [*QUESTIONS][5:8]
     faq.search(**{i: ["x", *good(i)] for i in worse})
     faq.store()
     commit(project.path, "Store another")
+    assert f"Held against the baseline of {first}, " in printed(project.run("--ir-selftest"))
     faq.search(**{i: ["x", *good(i)] for i in better}, **{i: good(i) for i in worse})
     project.run("--ir-baseline", *FILES)
     found = reports(project)
@@ -270,6 +271,24 @@ JUDGED = [
 ]  # fmt: skip
 
 
+X = {most: "x" * most for most in (80, 81, 200, 201, 600, 601)}
+MOVED = {"judgments": {f"d{n}": 1 for n in range(7)}, "explains": ["mrr"], "status": ""}
+CUT = [
+    # what differs of the only test, which fails: what Markdown has of it
+    ({"gates": [{**PASSES, "state": "failed", "text": X[600]}]}, f"- **{X[600]}**"),
+    ({"gates": [{**PASSES, "state": "failed", "text": X[601]}]}, f"- **{X[600]}…**"),
+    ({"gates": [{**UNDECIDED, "text": X[601]}, {**UNDECIDED, "text": "x"}]}, f"- {X[600]}…\n- x\n"),
+    ({"nodeid": X[200]}, f"`{X[200]}`: 3 queries"),
+    ({"nodeid": X[201]}, f"`{X[200][:100]}…{X[200][:100]}`: 3 queries"),
+    ({"rows": [{"metric": X[80], "verdict": X[200]}]}, f"| `{X[80]}` | 1 | 0.5000 | {X[200]} |"),
+    ({"rows": [{"metric": X[81], "verdict": X[201]}]}, f"| `{X[80][:40]}…{X[80][:40]}` | 1 | 0.5000 | {X[200]}… |"),
+    ({"slices": [{"metric": X[80][:73], "tag": "t"}]}, f"| {X[80][:73]} by tag |"),
+    ({"slices": [{"metric": X[80][:74], "tag": "t"}]}, f"| {X[80][:74]} by ta… |"),
+    ({"gates": [{**PASSES, "state": "failed", "queries": ["hours"]}], "queries": [{**MOVED, "before": [*"x", *MOVED["judgments"]][:6], "now": []}]}, "; d4 (grade 1): rank 6 → gone\n"),
+    ({"gates": [{**PASSES, "state": "failed", "queries": ["hours"]}], "queries": [{**MOVED, "before": [*MOVED["judgments"]][:6], "now": ["x"]}]}, "; d4 (grade 1): rank 5 → gone and 1 more\n"),
+]  # fmt: skip
+
+
 def test_a_report_says_how_the_session_ended_what_no_test_read_and_what_failed_before(project, monkeypatch):
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.5)'])
     project.run(*FILES)
@@ -298,6 +317,18 @@ def test_a_report_says_how_the_session_ended_what_no_test_read_and_what_failed_b
         lines = edited("tests", [{**test, **differs}])["md"].splitlines()
         assert lines[0] == f"## Retrieval quality: {headline}", differs
         assert f"### golden/faq.yaml: {verdict}" in lines, differs
+    parts = {
+        "rows": {**row, "n": 1, "now": 0.5, "full": 0.5, "gate": ""},
+        "slices": {**row, "interval": [0.1, 0.2], "baseline": 0.4, "delta": 0.1},
+        "queries": test["queries"][0],
+    }
+    for differs, shown in CUT:
+        whole = {
+            part: [{**parts.get(part, {}), **one} for one in some] if part in parts else some
+            for part, some in differs.items()
+        }
+        edited("tests", [{**test, "outcome": "failed", **whole}])
+        assert shown in (project.path / "r.md").read_text(encoding="utf-8")
     for part, value, sentence, forms in SAID:
         found = edited(part, value)
         assert (sentence in found["md"], sentence in found["html"]) == ("m" in forms, "h" in forms), sentence

@@ -75,6 +75,17 @@ def test_names_that_one_side_lacks_are_said(project):
     assert "docs (not given) → 0.5, index 7 → (not given); model m, as before." in said
 
 
+def test_ten_names_of_a_kind_are_said_and_eighty_characters_of_a_value(project):
+    long, same = {"a": "x" * 80, "b": "x" * 81}, {f"s{n:02}": 7 for n in range(9)}
+    made_with(project, {**long, **same, **{f"t{n:02}": 1 for n in range(11)}})
+    project.store()
+    made_with(project, {**long, **same, **{f"t{n:02}": 2 for n in range(11)}})
+    said, _ = judged(project)
+    differ = ", ".join(f"t{n:02} 1 → 2" for n in range(10))
+    held = ", ".join([f"a {'x' * 80}", f"b {'x' * 79}…", *(f"s{n:02} 7" for n in range(8))])
+    assert f"Provenance: {differ} and 1 more; {held} and 1 more, as before." in said
+
+
 @pytest.mark.parametrize("now", [None, "{}"])
 def test_where_one_side_does_not_say_nothing_is_accused(project, now):
     made_with(project, MINILM)
