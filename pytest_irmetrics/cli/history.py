@@ -82,8 +82,8 @@ def _choose(wanted: Sequence[str], directory: str) -> list[shared.Baseline]:
         chosen |= dict.fromkeys(matching)
         if not matching:
             raise shared.CommandError(
-                f"No baseline from here on down is of a test {quote(text, 200)}. There are baselines of "
-                f"{listed([one.test for one in found], 5)}."
+                f"No baseline from here on down is of a test {quote(text)}. There are baselines of "
+                f"{listed([one.test for one in found])}."
             )
     return list(chosen) or found
 

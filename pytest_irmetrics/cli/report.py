@@ -30,8 +30,6 @@ ARGUMENTS = (
     argument("file", metavar="REPORT.json", help="what pytest --ir-report=json:PATH wrote; - is standard input"),
     argument("-o", "--output", metavar="PATH", action="append", default=[], help=f"where to: the format is told by the suffix, .{', .'.join(output.FORMATS)}, or said before the path, html:PATH, also html:-; repeatable"),
 )  # fmt: skip
-_DAMAGES = ArithmeticError, AttributeError, LookupError, TypeError, ValueError
-"""What comes of a value that no report has."""
 
 
 def run(options: argparse.Namespace) -> int:
@@ -45,15 +43,15 @@ def run(options: argparse.Namespace) -> int:
         options.parser.error(str(error))
     where = printable(options.file)
     printed = [target for target in targets if target.path == Path(shared.STANDARD)]
-    try:
-        with shared.readable_file(options.file) as path:
+    with shared.readable_file(options.file) as path:
+        try:
             session = json.loads(decode(read_bytes(path), where))
-        texts = [output.rendered(target.format, session) for target in printed]
-        written, problems = output.write([one for one in targets if one not in printed], session)
-    except (FileError, json.ReportError) as error:
-        raise shared.CommandError(f"{where}:1: {error}") from None
-    except _DAMAGES as error:
-        raise shared.CommandError(f"{where}:1: is damaged: {error}. Write the report anew.") from None
+            texts = [output.rendered(target.format, session) for target in printed]
+            written, problems = output.write([one for one in targets if one not in printed], session)
+        except (FileError, json.ReportError) as error:
+            raise shared.CommandError(f"{where}:1: {error}") from None
+        except Exception as error:  # noqa: BLE001 - of a value that no report has anything may come, in Jinja2 too
+            raise shared.CommandError(f"{where}:1: is damaged: {error}. Write the report anew.") from None
     for line in "".join(texts).splitlines():
         shared.print_line(to_stream(line, sys.stdout.encoding))
     for name in written:

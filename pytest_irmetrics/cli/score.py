@@ -91,7 +91,6 @@ def run(options: argparse.Namespace) -> int:
         shown_queries = (query for query in report.queries if query.query_id in wanted)
         shared.print_blocks(query_block(query, report, in_full=True) for query in shown_queries)
     else:
-        report.slices = []
         if result.failed:
             shared.print_blocks(failure(report), spaced=True)
             shared.print_line("")

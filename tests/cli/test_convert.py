@@ -129,6 +129,7 @@ def test_that_a_trec_run_does_not_hold_all_is_told():
     )
     assert done.out == "a.run: 2 queries\n"
     assert "--force" in convert("a.json", "a.run", status=1).err
+    assert not convert("a.run", "a.trec").err
     Path("b.RUN").symlink_to("nowhere")
     assert "b.RUN: It is there already." in convert("a.json", "b.RUN", status=1).err
 

@@ -93,6 +93,18 @@ FALL = [
 ]
 
 
+def test_metrics_with_a_threshold_over_the_whole_set_are_shown_and_lead(folder):
+    commit(folder, ("Begin", stored()))
+    limits = "thresholds: {recall@5: 0.5, overlap@3: 0.5}\nslices: {t: {precision@1: 0.5}}\n"
+    (folder / "faq.yaml").write_text(limits + GOLDEN.replace("weight: 2", "weight: 2, tags: [t]"))
+    (test,) = json.loads(history("--json").out)["tests"]
+    assert test["leading"] == "recall@5"
+    named = ["mrr", "map", "ndcg@3", "ndcg@10", "precision@10", "recall@10", "no_answer", "recall@5"]
+    assert list(test["points"][0]["means"]) == named
+    (test,) = json.loads(history("--json", "--metrics", "judged@5").out)["tests"]
+    assert test["leading"] == "judged@5"
+
+
 def test_versions_are_listed_newest_first_with_what_fell(folder):
     commit(folder, *FALL)
     printed = re.sub(

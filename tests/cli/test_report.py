@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -66,6 +67,16 @@ def test_a_report_with_a_number_changed_by_hand_is_read_or_told_as_damaged(value
         done = run("report", "r.json", "-o", "html:-")
         assert done.status in (0, 1)
         assert done.status == 0 or done.err.startswith("r.json:1: ")
+
+
+@pytest.mark.parametrize("changed", ['"error": []', '"interval": []', '"depth": "x"'])
+def test_a_value_that_no_report_has_is_told_as_damaged(changed):
+    text, name = Path("report.json").read_text(), changed.partition(":")[0]
+    Path("r.json").write_text(re.sub(rf"{name}: (null|10|\[[^]]*\])", changed, text, count=1))
+    done = run("report", "r.json", "-o", "html:-")
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("r.json:1: is damaged: ")
+    assert done.err.endswith(". Write the report anew.\n")
 
 
 def test_what_cannot_be_written_is_told():

@@ -180,6 +180,7 @@ def test_every_built_in_metric_is_offered_and_every_key_is_described(schema, tmp
     definitions = schema["$defs"]
     assert (set(schema["properties"]), set(definitions["query"]["properties"])) == (of_set, of_query)
     offered = definitions["thresholds"]["properties"]
+    assert {"ndcg@10", "overlap@10"} < set(offered)
     assert {name.partition("@")[0] for name in offered} == set(known.split(", "))
     of_queries = definitions["query_thresholds"]["properties"]
     assert set(offered) - set(of_queries) == {"latency_p50", "latency_p95"}

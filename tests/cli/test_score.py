@@ -51,6 +51,7 @@ def score(*arguments, status=0):
         ("mrr: 0.9", WORSE, [], 1, "mrr is 0.5556, 0.3444 below the threshold"),
         ("mrr: {max_drop: 0.01}", WORSE, [], 0, "nothing gated"),
         ("mrr: {max_drop: 0.01}", WORSE, ["--against", "before.json"], 1, "mrr fell by 0.4444 from before.json to 0.5556"),
+        ("mrr: {max_drop: 0.01, significance: 0.05}", WORSE, [], 0, "map 0.4444 metric n now mrr 2 0.5556"),
         ("mrr: {max_drop: 0.5}", WORSE, ["--against", "before.json"], 0, "drop≤0.5 passes"),
         ("mrr: {max_drop: off}", WORSE, ["--against", "before.json"], 1, "ndcg@10 fell by"),
         ("mrr: 0", WORSE, ["--against", "before.json"], 1, "mrr fell by 0.4444"),
@@ -85,15 +86,32 @@ def test_a_run_that_is_compared_with_itself_is_refused():
     save("now.json", WORSE)
     told = "now.json: is compared with itself, so nothing can fall. Give the run before as --against."
     assert told in score("--against", "now.json", status=1)
-    assert told in score("--against", "./now.json", status=1)
+    assert told == score("--against", "./now.json", status=1)
 
 
 def test_a_run_that_is_too_shallow_for_a_threshold_is_refused_and_for_a_usual_metric_noted():
     save("now.json", BEFORE, depth=3)
     assert "A run holds too few results a query for ndcg@10, precision@10, recall@10." in score()
+    save("now.json", BEFORE, depth=10)
+    save("before.json", BEFORE, depth=3)
+    assert "A run holds too few results a query for ndcg@10" in score("--against", "before.json")
+    save("now.json", BEFORE, depth=3)
     Path("faq.yaml").write_text(f"thresholds: {{recall@5: 0.1}}\n{GOLDEN}")
     told = "now.json holds 3. Store more of them, or gate on a cut-off that it reaches."
     assert told in score(status=1)
+
+
+def test_queries_that_the_run_does_not_have_are_said_but_for_those_known_to_be_bad():
+    save("now.json", {"refund": ["d1"]})
+    said = score()
+    assert "hours" in said and "hard" not in said, said
+
+
+def test_a_set_in_which_nothing_is_judged_is_held_to_no_default():
+    Path("faq.yaml").write_text("queries: [{id: refund, query: refund policy, relevant: []}]")
+    for name in ("before.json", "now.json"):
+        save(name, {"refund": ["d1"]})
+    assert "nothing gated, 1 query" in score("--against", "before.json")
 
 
 def test_a_run_that_is_deeper_than_a_test_would_ask_for_is_noted():
@@ -102,7 +120,10 @@ def test_a_run_that_is_deeper_than_a_test_would_ask_for_is_noted():
         "mrr, map are over up to 12 results a query; a test asks for 10, unless the setting ir_depth says otherwise."
         in score()
     )
+    assert "mrr is over up to 12 results a query;" in score("--metrics", "mrr")
     assert "a test asks for" not in score("--metrics", "mrr@5")
+    save("now.json", {**BEFORE, "hours": [*(f"x{rank}" for rank in range(9)), "h1"]})
+    assert "a test asks for" not in score()
 
 
 def test_answers_to_other_words_are_told_and_too_few_paired_fail():
@@ -117,6 +138,8 @@ def test_json_is_a_report_that_the_command_report_reads():
     done = run("score", "faq.yaml", "now.json", "--against", "before.json", "--json")
     (test,) = json.loads(done.out)["tests"]
     assert (done.status, test["outcome"], test["against"]) == (1, "failed", "before.json")
+    assert json.loads(done.out)["exit_status"] == 1
+    score("--against", "before.json", "--json", "--query", "hours", status=1)
     assert {query["query_id"] for query in test["queries"]} == set(BEFORE)
     page = run("report", "-", "-o", "html:-", stdin=done.data)
     assert (page.status, page.out[:15]) == (0, "<!doctype html>")
