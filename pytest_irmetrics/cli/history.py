@@ -106,9 +106,8 @@ def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> Tes
     path = baseline.path.as_posix()
     if not metrics:
         raise shared.CommandError(f"{path}: is too shallow for {listed(beyond)}. Name other --metrics.")
-    notes = []
-    if beyond:
-        notes.append(f"Left out, as the baseline holds {now.depth} results a query: {listed(beyond)}.")
+    left_out = f"Left out, as the baseline holds {now.depth} results a query: {listed(beyond)}."
+    notes = [left_out] if beyond else []
     repository = Repository(baseline.path.parent)
     if repository.is_shallow:
         notes.append(

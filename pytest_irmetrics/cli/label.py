@@ -164,8 +164,7 @@ def _read_documents(
     JSON reports among the runs tell titles, and a corpus in JSON Lines both; of a chunk, the title is that of its document.
     Raises CommandError.
     """
-    titles, texts, number = shared.titles_of_reports(options.stored), dict[str, str](), 1
-    first: list[str] = []
+    titles, texts, first, number = shared.titles_of_reports(options.stored), dict[str, str](), list[str](), 1
     ids = {one for doc_id in wanted for one in (doc_id, document_of(doc_id))}
     try:
         with shared.readable_file(options.corpus or os.devnull) as path:

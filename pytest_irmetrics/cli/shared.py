@@ -280,8 +280,7 @@ def titles_of_reports(paths: Iterable[str]) -> dict[str, str]:
 
 def scorable_metrics(metrics: Iterable[Metric], golden: GoldenSet) -> tuple[Metric, ...]:
     """Return the metrics, each once, that stored runs can be scored with: no latency, `no_answer` only with such queries."""
-    no_answer = any(query.no_answer for query in golden.queries.values())
-    kinds = ("ranking", "overlap", "no_answer") if no_answer else ("ranking", "overlap")
+    kinds = {"ranking", "overlap", *("no_answer" for query in golden.queries.values() if query.no_answer)}
     return tuple(metric for metric in read_metrics(metrics) if metric.kind in kinds)
 
 

@@ -126,7 +126,6 @@ class IRMetrics:
                 "This test calls check a second time, and a test has one verdict. Parametrize the fixture "
                 "retriever to check several, or use irmetrics.evaluate(), which gates nothing."
             )
-        self._problem = _NOT_FINISHED
 
     async def _check(self, retriever: Any, golden: Any, against: Any, ask: Ask) -> Evaluation:
         """Evaluate and gate. All that can be wrong besides the answers is read before the first query is asked."""
@@ -137,8 +136,7 @@ class IRMetrics:
                 item.queries()  # skips the test that has none of --ir-query
                 stored, compared = read_stored_run(item, against)
                 asked = item.retriever(retriever)
-                own = None if stored is None else stored.source
-                if isinstance(asked, Run) and asked.source == own is not None:
+                if isinstance(asked, Run) and stored and asked.source == stored.source is not None:
                     raise RunError(_ITSELF)
                 if against is not None and against is asked:
                     why = "`against` is the retriever itself, so nothing can fall. Give the other one."
@@ -151,7 +149,7 @@ class IRMetrics:
                     from pytest_irmetrics.plugin.since import read_committed  # noqa: PLC0415 - only with --ir-since
 
                     committed = read_committed(item)
-                now = await _measure(item, retriever, ask)
+                now = await _measure(item, asked, ask)
                 if stored is None and against is not None and not now.errors:
                     stored, compared = run_of_other(await _measure(item, against, ask))
                 baseline = None if stored is None or now.errors else now.of_run(stored)
@@ -172,7 +170,7 @@ class IRMetrics:
         """Evaluate, and fail the test only where a query's retrieval failed."""
         try:
             item = self._item.of(golden)
-            now = await _measure(item, retriever, ask)
+            now = await _measure(item, item.retriever(retriever), ask)
             verdicts = decide(Case(now, Gates())) if now.errors else ()
             return self._conclude(item, ItemResult(now, Gates(), verdicts, checked=False))
         except IRMetricsError as error:
@@ -280,16 +278,12 @@ def _collecting_seldom() -> Iterator[None]:
 
 
 async def _measure(item: GatedItem, retriever: Any, ask: Ask) -> Evaluation:
-    """Ask a retriever, None for the fixture's, the test's queries and score its answers.
-
-    Raises MarkError where there is no retriever.
-    """
-    asked = item.retriever(retriever)
-    if asked is None:
+    """Ask a retriever the test's queries and score its answers. Raises MarkError where it is None."""
+    if retriever is None:
         raise MarkError(_NO_RETRIEVER)
     metrics, queries, options = item.metrics, item.queries(), item.retrieval_options()
     progress = progress_of(item.node, len(queries) * options.repeat)
-    return item.evaluation(metrics, await ask(queries, asked, replace(options, progress=progress)))
+    return item.evaluation(metrics, await ask(queries, retriever, replace(options, progress=progress)))
 
 
 def _decided(
