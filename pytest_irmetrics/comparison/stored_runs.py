@@ -61,7 +61,7 @@ def golden_set_as_stored(run: Run, name: str = "") -> GoldenSet:
         )
         queries.append(query)
     level = 1 if run.relevance_level is None else run.relevance_level
-    return GoldenSet(queries, name=name, shown=name, relevance_level=level)
+    return GoldenSet(queries, name=name, relevance_level=level)
 
 
 # Means.

@@ -7,6 +7,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
 from dataclasses import KW_ONLY, InitVar, dataclass, field
 from functools import cached_property
+from math import inf
 from pathlib import Path
 from typing import Any
 
@@ -128,11 +129,11 @@ class GoldenSet:
         query = self.queries[query_id]
         start = query.line or 1
         after = (other.line for other in self.queries.values() if other.line and other.line > start)
-        end = min(after, default=len(self._lines) + 1)
+        end = min(after, default=inf)
         written = next((passage.text[:10] for passage in query.passages if passage.key == doc_id), doc_id)
         for number, line in enumerate(self._lines[start - 1 :], start):
             # In rows, those of other queries may stand between.
-            if written in line and (number < end or query.id in line or (query.text or query.id) in line):
+            if written in line and (number < end or query_id in line):
                 return format_place(self.shown, number, None)
         return self.where(query_id)
 

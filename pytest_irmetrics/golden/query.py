@@ -36,7 +36,7 @@ class Passage(NamedTuple):
     """The document's id."""
     text: str
     """As it was written in the golden set."""
-    grade: Grade = 1
+    grade: Grade
 
     @property
     def normalized(self) -> str:

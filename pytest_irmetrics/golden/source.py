@@ -76,7 +76,7 @@ class Source:
 
     def beside(self, path: Path, shown: str) -> Source:
         """Return another file that belongs to this one; its problems are this one's."""
-        other = Source(path, shown, self.custom)
+        other = Source(path, shown)
         other.problems, other.named = self.problems, self.named
         return other
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_irmetrics import GoldenSet
 from pytest_irmetrics.cli import main
-from tests.golden.files import FULL, cli, content, write
+from tests.golden.files import FULL, cli, content, judgments, write
 
 NASTY = [
     *["no", "0123", "12:30", "1.10", "2024-01-01", "null", "~", "true", "1e5", "1_000", "0x1F", "=", "<<", ".5", "-", "?", "a:b", "a:", "#a", "{a}", "[a", "a]", "a,b", "&a", "*a", "!a", "%a", "@a", "`a"],
@@ -136,6 +136,16 @@ def test_each_format_is_read_back(form, capsys):
             assert content(GoldenSet.load(target)) == before
 
     there_and_back()
+
+
+def test_what_trec_eval_takes_is_kept_but_for_yaml(capsys):
+    write("in.qrels", "q 0 d 1\nq 0 e -1\np 0 f 0\n")
+    kept = {"q": {"d": 1, "e": -1}, "p": {"f": 0}}
+    for target in ("out.jsonl", "out.csv", "out.tsv", "out.qrels", "out.yaml"):
+        cli(capsys, "convert", "in.qrels", target)
+        assert judgments(GoldenSet.load(target)) == (
+            {"q": {"d": 1, "e": 0}} if target == "out.yaml" else kept
+        )
 
 
 @ROUND_TRIP
