@@ -48,6 +48,12 @@ def listed(golden, *runs, by="ndcg@10"):
         (ONE, {"q": "u/r"}, "ndcg@10", {"q u": 1 / IDEAL / 2}),
         ("- {query: q, relevant: {r: 3, s: 0}}\n", {"q": "u s r"}, "ndcg@10", {"q u": 1 / IDEAL}),
         (
+            "- {query: q, relevant: []}\n- {query: p, relevant: {r: 2}}\nrelevance_level: 2\n",
+            {"q": "u", "p": "r"},
+            "mrr",
+            {"q u": 1 / 2},
+        ),
+        (
             "- {query: a, relevant: r, weight: 3}\n- {query: b, relevant: r}\n- {query: c, relevant: r, weight: 9, xfail: x}\n",
             dict.fromkeys("abc", "u"),
             "ndcg@10",

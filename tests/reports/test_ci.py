@@ -104,6 +104,34 @@ def test_of_many_failures_the_worst_have_an_error_and_the_others_are_counted(git
     assert (lines[-1] == more) == (tests == 12)
 
 
+@pytest.mark.parametrize(
+    ("gates", "more"), [(3, ""), (4, "And 1 more gate.%0A"), (5, "And 2 more gates.%0A")]
+)
+def test_an_error_names_three_gates_and_says_how_many_more_fail(github, gates, more):
+    metrics = ["mrr", "hit@1", "ndcg@1", "precision@1", "map"][:gates]
+    github.test(['ir_golden("golden/*.yaml")', *(f'ir_threshold("{name}", min_each=1)' for name in metrics)])
+    line, *_ = annotations(github.run())
+    assert line.count("below 1") == 3
+    assert f"%0A{more}Here: " in line
+
+
+def test_a_line_of_an_error_has_a_thousand_characters(github):
+    github.retrieve("(_ for _ in ()).throw(ValueError('x' * 2000)) if query else 1")
+    github.test('ir_golden("golden/*.yaml")', "raise ValueError('x' * 2000)")
+    for line in annotations(github.run()):
+        assert "x" * 980 in line
+        assert max(map(len, line.partition("::")[2].partition("::")[2].split("%0A"))) <= 1100
+
+
+def test_a_baseline_that_gates_nothing_has_a_warning(github):
+    text = github.baseline.read_text(encoding="utf-8")
+    (github.baseline.parent / "test_it[gone].json").write_text(text, encoding="utf-8")
+    *_, line = annotations(github.run("--ir-baseline"))
+    assert line.startswith(
+        "::warning title=Search quality%3A a baseline that gates nothing::the baseline ir_base"
+    )
+
+
 def test_the_commit_is_what_ci_says_or_git_and_else_unknown(github, monkeypatch):
     def commit():
         github.run("--ir-report=r.json")

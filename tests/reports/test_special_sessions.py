@@ -163,6 +163,8 @@ def test_reports_name_the_commit_of_the_baseline_and_a_self_test_judges_by_the_o
         said,
     ), said
     assert first not in said
+    faq.gate('ir_threshold("mrr", 0.1, max_drop=0.9)')
+    assert "harmless" not in printed(project.run("--ir-selftest"))
 
 
 def test_an_update_says_what_it_lowers(worse):
@@ -418,6 +420,7 @@ def test_very_many_changed_queries_have_bars_for_the_largest_falls_and_rises(pro
     bars = [one for one in page.all("rect") if one.get("class", "").startswith("bar ")]
     assert [one["class"] for one in bars] == ["bar bad"] * 60 + ["bar good"] * 60
     assert all(float(one["height"]) > 0 for one in bars)
+    assert all(re.fullmatch(r"\d+\.\d", one[key]) for one in bars for key in ("x", "y", "width", "height"))
     ends = [float(one["x"]) + float(one["width"]) for one in bars]
     assert ends == sorted(ends)
     (width,) = re.findall(
