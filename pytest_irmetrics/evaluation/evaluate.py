@@ -101,27 +101,25 @@ def evaluate(
     )
     if isinstance(source, Run):
         read_to = min((d for d in (source.depth, depth) if d is not None), default=None)
-        if read_to is not None:
-            advice = "Choose a smaller cut-off, or give a deeper run."
-            require_depth(read, read_to, f"the run is read to {read_to}. {advice}")
-        retrieved = Retrieved(source)
+        remedy = f"the run is read to {read_to}. Choose a smaller cut-off, or give a deeper run."
     else:
         read_to = options.depth
-        advice = "Give a larger `depth`, or leave it out."
-        require_depth(read, read_to, f"the retriever is asked for {read_to}. {advice}")
-        retrieved = retrieve(golden.queries.values(), source, options)
+        remedy = f"the retriever is asked for {read_to}. Give a larger `depth`, or leave it out."
+    require_depth(read, read_to, remedy)
+    is_run = isinstance(source, Run)
+    retrieved = Retrieved(source) if is_run else retrieve(golden.queries.values(), source, options)
     evaluation = Evaluation(golden, retrieved, read, read_to, custom_metrics)
     warn_of_unknown_ids(evaluation, _RETURN_KNOWN_IDS, stacklevel=2)
     return evaluation
 
 
-def require_depth(metrics: Iterable[Metric], depth: int, remedy: str = "") -> None:
-    """Raise EvaluationError for a cut-off that is deeper than the rankings.
+def require_depth(metrics: Iterable[Metric], depth: int | None, remedy: str = "") -> None:
+    """Raise EvaluationError for a cut-off that is deeper than the rankings; None for `depth` is no limit.
 
     `remedy` says how deep those are and what to change; unless given, it names the settings of a test.
     """
     for metric in metrics:
-        if metric.cutoff is not None and metric.cutoff > depth:
+        if depth is not None and (metric.cutoff or 0) > depth:
             of_a_test = f"the retriever is asked for {depth}. Set ir_depth = {metric.cutoff}, or depth={metric.cutoff} in ir_golden."
             raise EvaluationError(
                 f"{metric.name} needs {metric.cutoff} results a query, and {remedy or of_a_test}"

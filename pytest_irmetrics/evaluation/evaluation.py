@@ -15,7 +15,8 @@ from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric, Scorer, mean, mean_of_scored, parse_metric
 from pytest_irmetrics.metrics.formulas import Kind
 from pytest_irmetrics.retrieval import Retrieved
-from pytest_irmetrics.run import Answer, Run
+from pytest_irmetrics.run import Run
+from pytest_irmetrics.run.answer import NO_ANSWER
 
 Column = Sequence[float | None]
 """The scores of one metric, a query each; None where the metric leaves the query out."""
@@ -28,8 +29,6 @@ CustomMetrics = Mapping[str, Callable[..., float]]
 
 _PERCENTILES = {"latency_p50": 0.50, "latency_p95": 0.95}
 _MAX_SCORE = 1e100  # of a metric of the user's own: sums of weighted squares are still finite doubles
-_NO_ANSWER = Answer(((),))
-"""Of a query that is not in the run: one empty ranking."""
 
 
 class EvaluationError(IRMetricsError, ValueError):
@@ -158,7 +157,7 @@ class Evaluation:
     def rankings_of(self, ids: Iterable[str]) -> list[Rankings]:
         """Return the rankings of several queries, as `rankings` does of one."""
         stored, depth = self.run.answers, self.depth
-        found: list[Rankings] = [stored.get(query_id, _NO_ANSWER).rankings for query_id in ids]
+        found: list[Rankings] = [stored.get(query_id, NO_ANSWER).rankings for query_id in ids]
         # At the depth that the run was asked for, nothing is cut: one returned chunk that holds several judged passages
         # becomes several entries, so that the ranking may be longer than that depth.
         if depth is None or depth == self.run.depth:

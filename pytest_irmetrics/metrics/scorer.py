@@ -15,7 +15,6 @@ Row = list[float | None]
 
 # Queries with up to so many judgments often score alike: of 100,000 some 3,000 rows differ, which are computed once.
 _MAX_SHARED = 3
-_MAX_SHARED_ROWS = 10_000
 
 
 class Scorer:
@@ -65,9 +64,7 @@ class Scorer:
             if row is None:
                 places = zip(known[1 + len(judged) :], judged.values(), strict=True)
                 found = sorted([(int(place) + 1, grade) for place, grade in places if place >= 0])
-                row = self._score(found, len(ranking), judged.values())
-                if len(shared) < _MAX_SHARED_ROWS:
-                    shared[known] = row
+                row = shared[known] = self._score(found, len(ranking), judged.values())
             rows.append(row)
         values = list(chain.from_iterable(rows))
         return [values[column :: len(self._bound)] for column in range(len(self._bound))]

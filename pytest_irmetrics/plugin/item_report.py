@@ -20,12 +20,11 @@ from pytest_irmetrics.gates.limits import limit_edits, own_gates, read_limits, s
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note, mean_name
 from pytest_irmetrics.retrieval.answers import describe
-from pytest_irmetrics.run import Answer, Header, Run
-from pytest_irmetrics.run.answer import document_of
+from pytest_irmetrics.run import Header, Run
+from pytest_irmetrics.run.answer import NO_ANSWER, document_of
 from pytest_irmetrics.thresholds import EACH_TAG, Gates
 
 _LONGEST_TITLE = 120
-_NO_ANSWER = Answer(((),))
 
 
 def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
@@ -108,7 +107,7 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
     # With --ir-query the others were not asked, which is no empty answer.
     for query in item.queries():
         answers[query.id] = replace(
-            evaluation.run.answers.get(query.id, _NO_ANSWER),
+            evaluation.run.answers.get(query.id, NO_ANSWER),
             text=query.text,
             params=query.params,
             judgments=query.judgments,

@@ -163,9 +163,7 @@ def split_batch(answer: Any, size: int, read: Callable[[int, Any], T]) -> list[T
 
 
 def read_ranking(
-    items: Sequence[Any],
-    duplicates: str = "error",
-    doc_id: Callable[[Any], Any] | None = None,
+    items: Sequence[Any], duplicates: str, doc_id: Callable[[Any], Any] | None
 ) -> tuple[str, ...]:
     """Return the ids of an answer's items, each id once; `doc_id` is given each item as it came back.
 

@@ -64,7 +64,7 @@ def _results(answer: Any) -> Any:
     for never, cure in _NEVER_RESULTS:
         if isinstance(answer, never) and not isinstance(answer, (ItemsView, KeysView)):
             raise RefusedError(cure)
-    found = _find_results(answer)
+    found = None if kind in {list, tuple} else _find_results(answer)
     if found is not None:
         return found
     if isinstance(answer, (list, tuple)):
@@ -182,8 +182,6 @@ _SIGNS_OF_A_PART = {
 
 def _find_results(answer: Any) -> Sequence[Any] | None:
     """Return the results, best first, in an engine's response; None for any other answer. Raises RefusedError for a part of them."""
-    if type(answer) in {list, tuple}:
-        return None
     body, wanted = _body_in_client(answer)
     for engine in _ENGINES.values():
         items = _items(body, engine)

@@ -20,11 +20,11 @@ from pytest_irmetrics.retrieval.calls import (
 from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.retrieval.session import Retrieved, Session
 from pytest_irmetrics.run import Answer, Header, Run
+from pytest_irmetrics.run.answer import NO_ANSWER
 
 # What only some retrievals need is imported where it is used: one by one, a sync retriever needs no event loop.
 
 
-_EMPTY_ANSWER = Answer(((),))
 _MAX_NAMED = 3
 """Queries that an error names."""
 
@@ -104,7 +104,7 @@ def _replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Re
     answers: dict[str, Answer] = {}
     errors: dict[str, str] = {}
     for query in queries:
-        stored = run.answers.get(query.id, _EMPTY_ANSWER if run.depth is None else None)
+        stored = run.answers.get(query.id, NO_ANSWER if run.depth is None else None)
         if stored is None or (problem := _asked_otherwise(query, stored)):
             fault = "the stored run was not asked this query" if stored is None else problem
             errors[query.id] = f"{fault}. Store the run anew."
@@ -115,7 +115,7 @@ def _replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Re
         Run.of(answers, Header(options.depth, provenance=options.provenance or run.provenance)),
         errors,
         depth_advice="That is all that the stored run holds.",
-        missing=tuple(query_id for query_id in missing if query_id in answers),
+        missing=tuple(missing),
     )
 
 

@@ -46,7 +46,7 @@ class Retrieved:
     stages: Mapping[str, Stages] = field(default_factory=dict)
     """Query id → where its judged documents stood at earlier stages, the first time it was asked; without those of which the retriever told nothing."""
     returned: Mapping[str, int] = field(default_factory=dict)
-    """Query id → how many results came back, before duplicates were dropped; empty unless they are."""
+    """Query id → how many results came back, before duplicates were dropped; empty for a stored run."""
     depth_advice: str | None = None
     """Why no more came back, or where the depth is set of a retriever that was not handed one, a sentence."""
     missing: tuple[str, ...] = ()
@@ -165,11 +165,10 @@ class Session:
             self.pending.append(reply)
             return
         options, repeat = self.options, reply.call.repeat
-        limit = inf if options.timeout is None else options.timeout
-        if reply.milliseconds > limit * 1000:  # it blocked the event loop
-            reply = reply.call.timed_out(limit)
-        if options.duplicates == "collapse":
-            self._returned.update(zip(reply.call.query_ids, reply.returned, strict=False))
+        # A call that blocks the event loop ends late.
+        if options.timeout is not None and reply.milliseconds > options.timeout * 1000:
+            reply = reply.call.timed_out(options.timeout)
+        self._returned.update(zip(reply.call.query_ids, reply.returned, strict=False))
         for query_id, outcome in zip(reply.call.query_ids, reply.outcomes, strict=True):
             if isinstance(outcome, str):
                 when = f"time {repeat + 1} of {options.repeat}: " if options.repeat > 1 else ""

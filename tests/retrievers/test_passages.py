@@ -106,6 +106,11 @@ def test_doc_id_says_which_document(read):
     assert ranking == [T, "handbook (chunk 1)"]
 
 
+def test_a_chunk_goes_by_its_own_id_where_that_is_judged_and_by_the_first_field_where_it_has_none(read):
+    assert read([{"id": "faq", "source": "terms"}], [THIRTY, "faq", "terms"]) == ["faq"]
+    assert read([{"doc_id": "faq", "source": "terms", "text": HELD}]) == ["faq"]
+
+
 def test_what_follows_a_chunk_that_comes_twice_is_read_where_duplicates_collapse(read):
     items = [*[chunk("handbook", HELD, "c7")] * 2, "faq"]
     assert read(items, [THIRTY], duplicates="collapse") == [T, "faq"]
