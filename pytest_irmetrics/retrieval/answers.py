@@ -294,8 +294,6 @@ def _id_fields(item: Any) -> Iterator[Any]:
 def fields_of(item: Any, names: Sequence[str]) -> Iterator[Any]:
     """Yield the values of these fields of an item, or of the first of a pair, and then those of its parts."""
     outer = _without_score(item)
-    if isinstance(outer, str):  # whose `title` is a method
-        return
     for holder in (outer, *(value_of(outer, name) for name in _FIELD_HOLDERS)):
         yield from (value for name in names if (value := value_of(holder, name)) is not None)
 
@@ -312,7 +310,7 @@ def names_documents(items: Sequence[Any], known: Collection[str]) -> bool:
     parts = list(map(_without_score, items))
     own = {as_id(_first(_id_fields(part))) for part in parts}
     named = {as_id(value) for part in parts for value in fields_of(part, SOURCE_NAMES)} - {None}
-    return own.isdisjoint(known) and (not named.isdisjoint(known) or (own == {None} and bool(named)))
+    return own.isdisjoint(known) and (not named.isdisjoint(known) or own == {None})
 
 
 def _without_score(item: Any) -> Any:
@@ -374,7 +372,7 @@ def keep_titles(items: Sequence[Any], doc_ids: Sequence[str], titles: dict[str, 
         return
     for item, doc_id in zip(items, doc_ids, strict=True):
         found = fields_of(item, ("title",)) if doc_id not in titles else ()
-        title = next((one for one in found if one and isinstance(one, str)), None)
+        title = next((one for one in found if isinstance(one, str)), None)
         if title is not None:
             titles[doc_id] = title
 

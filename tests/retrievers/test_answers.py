@@ -72,6 +72,7 @@ def test_a_generator_that_raises_midway_is_an_error_of_its_query(way):
 
 
 def test_collapsing_keeps_the_first_of_each_id_and_counts_what_was_drawn(way):
+    assert "`ir_depth = 60`, so that enough are left" in read([*"abcdefghijka"], depth=12)
     options = {"duplicates": "collapse", "depth": 10}
     assert outcome(way(lambda query, k: ["a", "a", "b", *"acdefghi"], **options)) == [*"abcdefgh"]
 
