@@ -216,11 +216,6 @@ class _Lost(_Moved):
     """``max_lost``: how many queries scored before and score 0 now."""
 
     @property
-    def pairs(self) -> bool:
-        # A query that a metric leaves out today has none to pair with, and is lost.
-        return bool(self.change.n or self.change.before)
-
-    @property
     def value(self) -> float:
         return len(self.change.lost)
 
