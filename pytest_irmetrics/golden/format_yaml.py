@@ -59,9 +59,8 @@ def parse_yaml(text: str, source: Source) -> GoldenSet:
     )
     if not golden.queries:
         at = nodes["queries"].place if "queries" in nodes else (1, 1)
-        source.add(
-            Wrong(at, "There is no query. Write `queries:` and, below it, `- query: …` with `relevant: …`.")
-        )
+        message = "There is no query. Write `queries:` and, below it, `- query: …` with `relevant: …`."
+        source.add(Wrong(at, message))
     queries.require_texts()
     _check_level(golden, source)
     if "slices" in nodes:

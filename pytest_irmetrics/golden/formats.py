@@ -100,7 +100,6 @@ def _read(source: Source, form: str | None) -> Any:
         raise Wrong((1, 1), f"This is a folder. Name the golden sets in it, files with {suffixes()}.")
     if form is None:
         suffix = quote(source.path.suffix) if source.path.suffix else "no suffix"
-        raise Wrong(
-            (1, 1), f"A golden set is a file with {suffixes()}, and this has {suffix}. Rename or convert it."
-        )
+        message = f"A golden set is a file with {suffixes()}, and this has {suffix}. Rename or convert it."
+        raise Wrong((1, 1), message)
     return module_of(form).read(source)

@@ -56,10 +56,7 @@ class GoldenSet:
             queries[query.id] = query
         level = _grade(self.relevance_level) or 0
         if level <= 0:
-            message = (
-                f"relevance_level is no grade. Give the lowest that counts, above 0 and up to {MAX_GRADE}."
-            )
-            raise GoldenSetError([Problem(self.name, None, None, message)])
+            raise GoldenSetError([Problem(self.name, None, None, _NO_LEVEL)])
         object.__setattr__(self, "relevance_level", level)
         object.__setattr__(self, "queries", queries)
         object.__setattr__(self, "shown", self.shown or self.name)
@@ -150,6 +147,7 @@ class GoldenSet:
         return f"<GoldenSet {self.shown}: {plural(len(self.queries), 'query', 'queries')}>"
 
 
+_NO_LEVEL = f"relevance_level is no grade. Give the lowest that counts, above 0 and up to {MAX_GRADE}."
 _NOWHERE = None, None
 """The place of what was given in Python."""
 
