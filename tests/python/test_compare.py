@@ -164,6 +164,19 @@ def test_both_sides_are_cut_at_the_shallower_depth():
         assert one["recall"] == 0.5
 
 
+@pytest.mark.parametrize(
+    ("now", "before", "share"),
+    [
+        (["a b"], ["a b", "a x"], 0.75),
+        (["a b", "x y"], ["a b x", "a x"], 0.5),
+        (["", "a"], ["", "a b"], 0.375),
+    ],
+)
+def test_overlap_is_a_mean_over_the_repeats_of_both_sides(now, before, share):
+    runs = [stored([{"id": "q0", "rankings": [one.split() for one in side]}]) for side in (now, before)]
+    assert compare(*[evaluate(golden_set(1), run, ["mrr"]) for run in runs])["overlap@2"].now == share
+
+
 def test_what_was_not_evaluated_or_is_a_latency_has_no_change():
     golden = golden_set(1)
     evaluation = evaluate(golden, lambda query: HIT, ["mrr", "latency_p50"])  # noqa: ARG005

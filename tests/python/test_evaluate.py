@@ -125,7 +125,8 @@ def test_a_run_is_not_scored_deeper_than_it_was_asked():
         ):
             evaluate(GOLDEN, shallow, ["recall@50"], depth=depth)
     assert evaluate(GOLDEN, Run({"a": ["d1"]}), ["recall@50"]).scores["recall@50"]["a"] == 0.5
-    assert evaluate(GOLDEN, shallow, ["recall", "mrr@1"], depth=1).scores["recall"] == {"a": 0.5, "b": 0}
+    for run in (shallow, Run({"a": ["d1", "d2"], "b": ["d9", "d3"]})):
+        assert evaluate(GOLDEN, run, ["recall", "mrr@1"], depth=1).scores["recall"] == {"a": 0.5, "b": 0}
 
 
 def test_a_path_a_metric_name_and_a_run_in_the_wrong_place_are_refused():
@@ -254,6 +255,7 @@ def test_where_a_query_failed_there_is_no_mean():
         (["doc-d2", "doc-d3"], " 'doc-d2' looks like 'd2'."),
         (["D2"], " 'D2' looks like 'd2'."),
         (["x", "a-b_d1#7"], " 'a-b_d1#7' looks like 'd1'."),
+        (["d1#" + "x" * 60], f" 'd1#{'x' * 57}' looks like 'd1'."),
     ],
 )  # fmt: skip
 def test_ids_that_the_golden_set_does_not_know_are_counted_and_shown(returned, shown):
@@ -262,6 +264,19 @@ def test_ids_that_the_golden_set_does_not_know_are_counted_and_shown(returned, s
     assert shown in str(caught[0].message)
     assert str(caught[0].message).endswith("the parameter doc_id can turn a result into its id.")
     assert caught[0].filename == __file__
+
+
+def test_expected_ids_are_cut_and_compared_in_any_case_and_forbidden_ones_are_known():
+    golden = GoldenSet([Query("a", "first", {"D" * 61: 1}, forbidden=("old",))])
+    with pytest.warns(UserWarning, match="returned id") as caught:
+        evaluate(golden, Run({"a": ["d" * 61]}), ["mrr"])
+    said = str(caught[0].message)
+    assert f"Expected: '{'D' * 60}', 'old'. '{'d' * 60}' looks like '{'D' * 60}'. Return" in said
+    assert evaluate(golden, Run({"a": ["x", "old"]}), ["mrr"])["mrr"] == 0
+
+
+def test_where_a_query_failed_unknown_ids_are_no_warning():
+    assert evaluate(GOLDEN, lambda query: ["x"] if query == "first" else [1 / 0], ["mrr"]).errors
 
 
 def test_an_id_within_a_word_or_a_number_is_another():

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from pytest_irmetrics import GoldenSet, evaluate
+from pytest_irmetrics import GoldenSet, compare, evaluate
 from tests.retrievers.shapes import rows
 from tests.retrievers.ways import BY_QUERY, WAYS, outcome
 
@@ -160,6 +160,18 @@ def test_passages_are_looked_for_however_the_retriever_is_asked(folder):
         assert [found.run[f"q{n}"] for n in range(6)] == [("c7",), (T,)] * 3, name
         assert found["mrr"] == 1
         assert found.run.answers["q1"].passages == {T: ("handbook", "thirty days")}
+
+
+def test_a_run_is_cut_at_a_depth_that_it_was_not_asked_for_alone(folder):
+    path = folder / "deep.yaml"
+    path.write_text(json.dumps({"queries": [{"id": "q", "query": "q", "relevant": [THIRTY, EU, "faq"]}]}))
+    golden, items = GoldenSet.load(path), [chunk("handbook", f"{HELD} within the EU", "c7"), "faq"]
+    for depth, entries in ((1, 2), (2, 3)):
+        found = evaluate(golden, lambda _query, k: items[:k], ["recall"], depth=depth)
+        assert found["recall"] == entries / 3
+        assert evaluate(golden, found.run, ["recall"])["recall"] == entries / 3
+        assert compare(found, evaluate(golden, found.run, ["recall"]))["recall"].baseline == entries / 3
+    assert [evaluate(golden, found.run, ["recall"], depth=depth)["recall"] for depth in (1, 2)] == [1 / 3, 1]
 
 
 CHUNKS = st.lists(st.tuples(st.sampled_from("ab"), st.text("xyz ", max_size=6)), max_size=10)
