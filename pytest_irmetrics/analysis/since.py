@@ -70,7 +70,7 @@ def compare_since(
     were written, and `verdicts` are today's. The verdicts that are returned are *accepted*; with `refuse` they fail.
     """
     run = committed.run
-    report = SinceReport(committed.ref, committed.commit, "unchanged", committed.file)
+    report = SinceReport(committed.ref, committed.commit, "unchanged", committed.file, committed.renamed_from)
     if run is None and committed.why:
         text = f"The baseline of {report.where} cannot be read. {committed.why}"
         return _accepted(report, [(Verdict("failed", text, "baseline"), _UNKNOWN)], (), refuse=refuse)

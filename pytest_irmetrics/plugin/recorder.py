@@ -7,6 +7,7 @@ from __future__ import annotations
 
 import os
 import platform
+import shlex
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
@@ -28,7 +29,7 @@ from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 from pytest_irmetrics.reports.session_report import RunInfo
 from pytest_irmetrics.reports.terminal import summary_lines
-from pytest_irmetrics.run.baseline import baseline_path, write_baseline
+from pytest_irmetrics.run.baseline import baseline_path, parameter_ids, write_baseline
 
 if TYPE_CHECKING:
     from pytest_irmetrics.reports.output import Target
@@ -143,13 +144,14 @@ class Recorder:
             _add_baseline_versions(config.rootpath, self._attempts.values())
         items = [attempt.item_report for _, attempt in last if attempt.item_report is not None]
         unmeasured = {i: one.failure for i, one in last if one.outcome == "failed" and not one.item_report}
+        unread = self._unread_baselines()
         tells_of_run = self._targets or os.environ.get("GITHUB_ACTIONS") == "true"
         return SessionReport(
             items=items,
             exit_status=exit_status,
             outcomes={nodeid: attempt.outcome for nodeid, attempt in last},
             unmeasured=unmeasured,
-            unused_baselines=self._unread_baselines(),
+            unused_baselines=unread,
             gone_since=self._gone_since(),
             baselines_passed_over=self._passed_over(),
             info=_run_info(config, self._started) if tells_of_run else None,
@@ -157,7 +159,12 @@ class Recorder:
             problems=self._problems,
             stored=self._stored,
             written=self._written,
-            notes=[*self._unused_note(), *self._not_stored_note(), *_unbound_notes(items)],
+            notes=[
+                *self._rename_note(unread),
+                *self._unused_note(),
+                *self._not_stored_note(),
+                *_unbound_notes(items),
+            ],
         )
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -181,7 +188,9 @@ class Recorder:
             return ()
         from pytest_irmetrics.plugin.since import baselines_gone_since  # noqa: PLC0415 - only with --ir-since
 
-        return baselines_gone_since(self._config, self._settings.since, self._settings.baseline_dir)
+        reports = [attempt.item_report for attempt in self._attempts.values() if attempt.item_report]
+        followed = {item.since.renamed_from for item in reports if item.since}
+        return baselines_gone_since(self._config, self._settings.since, self._settings.baseline_dir, followed)
 
     def _unread_baselines(self) -> list[str]:
         """Return the stored baselines that no test read, of a run that gates or stores and was not cut short."""
@@ -195,6 +204,16 @@ class Recorder:
         # A failure that is about a baseline without an item names it.
         failures = [attempt.failure for attempt in self._attempts.values()]
         return sorted(path for path in unread if not any(path in failure for failure in failures))
+
+    def _rename_note(self, unread: Sequence[str]) -> Iterator[str]:
+        """Yield the commands that carry baselines that no test read over to the tests without one that may be theirs, renamed."""
+        lacking = [one.baseline for one in self._attempts.values() if not one.baseline.exists()]
+        new = [self._settings.shown(path) for path in lacking]
+        for path in unread:
+            alike = [one for one in new if parameter_ids(one) == parameter_ids(path)]
+            if len(alike) == 1:
+                command = shlex.join(["git", "mv", path, *alike])
+                yield f"Where a test was renamed, carry its baseline over before you store or delete any: {command}"
 
     def _passed_over(self) -> int:
         """Return how many of the tests that ran have a stored baseline, in a run that neither gates on any nor is told not to."""

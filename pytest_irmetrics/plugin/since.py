@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import posixpath
+from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -21,6 +22,7 @@ from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import decode
+from pytest_irmetrics.run.baseline import parameter_ids
 
 _SUFFIX = ".json"
 
@@ -95,6 +97,11 @@ def _baseline(left: _Departure, path: str, directory: str) -> tuple[str, bytes |
         folder = "/".join(path.split("/")[: -2 - len(stored)])
         parts = [one.split("/") for one in left.repository.files(left.commit, folder)]
         alike = ["/".join(one) for one in parts if one[-2:] == named and one[:-2][-len(stored) :] != stored]
+    if (
+        not alike
+    ):  # a test function was renamed, and what is stored for it is too different for Git to see that
+        alike = [one for one in left.deleted if posixpath.dirname(one) == posixpath.dirname(path)]
+        alike = [one for one in alike if parameter_ids(one) == parameter_ids(path)]
     if len(alike) > 1:
         raise GitError(
             f"{path} may be what was any of {', '.join(alike)}. Move it in a commit of its own: git mv OLD {path}"
@@ -144,8 +151,13 @@ def add_since(
     result.verdicts = tuple(in_order)
 
 
-def baselines_gone_since(config: pytest.Config, ref: str, directory: str) -> list[str]:
-    """Return the paths of the baselines below the root directory that are gone since HEAD left a branch; empty where Git cannot tell."""
+def baselines_gone_since(
+    config: pytest.Config, ref: str, directory: str, followed: Collection[str | None]
+) -> list[str]:
+    """Return the paths of the baselines below the root directory that are gone since HEAD left a branch; empty where Git cannot tell.
+
+    Without those that were `followed` to the baseline of a test of today.
+    """
     try:
         left = _departure(config, ref, config.rootpath)
         below = left.repository.path_of(config.rootpath)
@@ -154,4 +166,4 @@ def baselines_gone_since(config: pytest.Config, ref: str, directory: str) -> lis
     parts = PurePosixPath(directory).parts
     # <folder>/<directory>/<module>/<name>.json
     stored = [path for path in left.deleted if PurePosixPath(path).parts[:-2][-len(parts) :] == parts]
-    return [path for path in stored if f"{path}/".startswith(below)]
+    return [path for path in stored if f"{path}/".startswith(below) and path not in followed]

@@ -210,6 +210,8 @@ class SinceReport:
     of this test) or ``unchanged``."""
     file: str
     """The baseline's path in the repository."""
+    renamed_from: str | None = None
+    """Its path at that commit, where that was another."""
     details: list[str] = field(default_factory=list)
     """Sentences on what is undecided, which queries pay, each gated mean that moved, and each kind of edit."""
     holds_less: bool = False
@@ -327,7 +329,7 @@ class ItemReport:
         return read_dataclass(cls, json.loads(text))
 
 
-_LEFT_OUT_EMPTY = ("provenance", "stages", "unasked")
+_LEFT_OUT_EMPTY = ("provenance", "renamed_from", "stages", "unasked")
 
 
 def as_json(part: Any) -> dict[str, Any]:

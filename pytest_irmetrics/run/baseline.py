@@ -51,6 +51,12 @@ def _safe_test(test_name: str) -> str:
     return (name if plain else _hashed(name)) + _safe_ids(ids)
 
 
+def parameter_ids(path: str) -> str:
+    """Return the parameter ids in the name of a baseline's file, from the bracket on; empty where it has none."""
+    _, bracket, ids = path.rpartition("/")[2].removesuffix(_SUFFIX).partition("[")
+    return bracket + ids
+
+
 def _safe_ids(ids: str) -> str:
     """Return parameter ids in brackets, or nothing where there are none, as the end of a file's name."""
     return ids if not ids or (_SAFE_IDS.fullmatch(ids) and _is_plain(ids)) else _hashed(ids)
