@@ -265,20 +265,7 @@ def test_the_suffix_decides_the_format_and_packing_gives_the_same_bytes_each_tim
     )
 
 
-HIDING = [
-    "\ud800",
-    "\x00",
-    "\x1b",
-    "\x85",
-    "\u2028",
-    "\u202e",
-    "\u2066",
-    "\u200b",
-    "\ufeff",
-    "\U000e0041",
-    "\x7f",
-    "\xad",
-]
+HIDING = "\x00\x1b\x7f\x85\x9f\xad\u061c\u180e\u200b\u200f\u2028\u202e\u2060\u206f\ud800\udfff\ufeff\ufff0\uffff\U000e0000\U000e0fff"
 
 
 @pytest.mark.parametrize("character", HIDING)
@@ -291,7 +278,7 @@ def test_what_hides_or_breaks_lines_is_written_out(character):
 
 
 def test_other_languages_stay_readable_wherever_they_stand():
-    words = "blåbærsyltetøy 蓝莓 🫐"
+    words = "blåbærsyltetøy 蓝莓 🫐 ~\xa0\xac\xae\u200a\u2010\u2027\u202f\u205f\u2070\ud7ff\ue000\uffef\U000dffff\U000e1000"
     text = (
         FULL.replace('"none"', f'"{words}"')
         .replace('"lang": "no"', f'"{words}": "{words}"')
@@ -394,6 +381,14 @@ def test_of_a_report_the_run_of_one_test_is_read(tmp_path, test, found):
         Run.load(tmp_path / "run.json", test=test)
 
 
+def test_of_many_runs_in_a_report_five_are_named_and_long_names_are_cut():
+    many = report(**{str(number) + "x" * 300: Run({}) for number in range(6)})
+    with pytest.raises(ValueError, match="run:1: has 6 runs, of") as caught:
+        Run.loads(many)
+    names = [f"'test_it.py::test_it[{number}{'x' * 178}…'" for number in range(5)]
+    assert f"of {', '.join(names)} and 1 more. Say whose is wanted" in str(caught.value)
+
+
 def test_the_only_run_of_a_report_needs_no_name():
     assert Run.loads(report(broken=None, faq=Run.loads(FULL))) == Run.loads(FULL)
     with pytest.raises(ValueError, match="run:1: is a report without a run"):
@@ -492,6 +487,22 @@ def test_each_end_at_each_number_is_refused_or_can_be_scored_compared_and_stored
         now, before = (evaluate(golden, one, metrics=METRICS) for one in (run, Run({"refund": ["d2", "d9"]})))
         assert all(math.isfinite(now[name]) for name in METRICS)
         assert math.isfinite(compare(now, before)["ndcg@10"].delta)
+
+
+@pytest.mark.parametrize(
+    ("place", "least", "most"),
+    [
+        ('"d1": 2', "-1.7976931348623157e308", "1000"),
+        ('"weight": 2.0', "1e-300", "1000000000"),
+        ('"relevance_level": 1', "5e-324", "1000"),
+        ('"mrr": 0.5', "-1.7976931348623157e308", "1.7976931348623157e308"),
+        ('"depth": 10', "1", "9223372036854775808"),
+    ],
+)
+def test_a_number_at_either_end_of_its_range_is_read(place, least, most):
+    key = place.partition(":")[0]
+    for end in (least, most):
+        assert isinstance(read(FULL.replace(place, f"{key}: {end}")), Run)
 
 
 @given(st.text(max_size=60) | st.integers(0, len(FULL) - 2).map(lambda end: FULL[:end]))

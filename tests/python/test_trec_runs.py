@@ -161,6 +161,9 @@ def test_what_would_read_otherwise_is_not_written(tmp_path, name, why):
 def test_a_query_that_would_not_be_read_as_one_is_not_written(tmp_path, name, why):
     with pytest.raises(ValueError, match=why):
         Run({name: ["d"]}).save(tmp_path / "a.run")
+    documents = Run({f"{name}1": ["d", name]})
+    documents.save(tmp_path / "a.run")
+    assert Run.load(tmp_path / "a.run") == documents
 
 
 def test_a_long_run_is_read_whole(tmp_path):
