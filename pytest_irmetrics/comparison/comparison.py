@@ -253,11 +253,11 @@ def moves(judgments: Mapping[str, Grade], before: Sequence[str], after: Sequence
 
     def overtaking(move: Move) -> tuple[str, ...]:
         """Return the ids that stand above the document now and did not before."""
+        if fall(move) <= 0:
+            return ()
         old = move.before or not_returned
         above = after[: move.after - 1] if move.after else after
-        return (
-            tuple(doc_id for doc_id in above if was.get(doc_id, not_returned) > old) if fall(move) > 0 else ()
-        )
+        return tuple(doc_id for doc_id in above if was.get(doc_id, not_returned) > old)
 
     found = [
         Move(doc_id, grade, was.get(doc_id), now.get(doc_id))

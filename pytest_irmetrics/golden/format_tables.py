@@ -81,17 +81,11 @@ def table_rows(source: Source, also: Collection[str] = ()) -> Iterator[Row]:
         line = reader.line_num
         for cells in reader:
             line, begins = reader.line_num, line + 1
-            if line > begins and all(
-                _is_row(one.split(delimiter), columns) for one in lines[begins - 1 : line]
-            ):
-                message = (
-                    f"A quote makes one row of the lines {begins} to {line}, each of which is a row by itself"
-                )
-                source.add(
-                    Wrong(
-                        (begins, 1), f"{message}. Take the quotes away, or write each twice in a quoted cell."
-                    )
-                )
+            by_itself = (_is_row(one.split(delimiter), columns) for one in lines[begins - 1 : line])
+            if line > begins and all(by_itself):
+                here = f"the lines {begins} to {line}, each of which is a row by itself"
+                advice = "Take the quotes away, or write each twice in a quoted cell."
+                source.add(Wrong((begins, 1), f"A quote makes one row of {here}. {advice}"))
             elif any(map(str.strip, cells)):
                 row = source.attempt(_read_row, begins, cells, columns)
                 if row is not None:

@@ -82,9 +82,7 @@ def is_golden_folder(path: Path) -> bool:
     return os.path.isfile(path / "queries.jsonl") and os.path.isdir(path / "qrels")  # noqa: PTH112, PTH113 - Path's methods raise where they may not look
 
 
-def read_golden_set(
-    path: Path, shown: str | None = None, custom: Collection[str] = (), form: str | None = None
-) -> Any:
+def read_golden_set(path: Path, shown: str | None, custom: Collection[str], form: str | None = None) -> Any:
     """Return the GoldenSet that is read in a format, unless given that of the suffix or folder. Raises GoldenSetError.
 
     `shown` is its path in messages, `custom` are the names of metrics of one's own.

@@ -211,12 +211,9 @@ def read_item(item: Any) -> tuple[str, float | None]:
         return _id_in(row[0]), None
     score = score_of(row[1])
     if score is None:
-        swapped = as_id(row[0]) is None and score_of(row[0]) is not None
-        raise RefusedError(
-            "That looks like (score, id): put the id first."
-            if swapped
-            else "The second of a pair is its score, a number."
-        )
+        if as_id(row[0]) is None and score_of(row[0]) is not None:
+            raise RefusedError("That looks like (score, id): put the id first.")
+        raise RefusedError("The second of a pair is its score, a number.")
     return _id_in(row[0]), score
 
 

@@ -36,12 +36,11 @@ def ask_in_executor(session: Session) -> None:
             failed.set_exception(error)
             return failed
 
-    def reply_of(future: Future[Any], call: Call) -> Reply | PendingAnswer:
+    def reply_of(future: Future[Reply | PendingAnswer], call: Call) -> Reply | PendingAnswer:
         try:
-            reply: Reply | PendingAnswer = future.result()
+            return future.result()
         except Exception as error:  # noqa: BLE001 - what cannot be pickled, a process that died
             return call.failed(_explain(error))
-        return reply
 
     with threads:
         for futures, seconds in session.in_flight(start, reply_of, most, timeout):
@@ -58,10 +57,9 @@ def _call_in_worker(
     if options.timeout is None:
         return call_retriever(function, call, options)
     with DaemonThreads() as threads:
-        future = threads.submit(call_retriever, function, call, options)
+        future: Future[Reply | PendingAnswer] = threads.submit(call_retriever, function, call, options)
         wait([future], options.timeout * len(call.query_ids))
-        reply: Reply | PendingAnswer = future.result() if future.done() else call.timed_out(options.timeout)
-        return reply
+        return future.result() if future.done() else call.timed_out(options.timeout)
 
 
 def _explain(error: Exception) -> str:

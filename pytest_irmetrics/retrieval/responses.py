@@ -84,9 +84,8 @@ def _results(answer: Any) -> Any:
 
 def _is_frame(answer: Any) -> bool:
     """Say whether an answer is a data frame (pandas, Polars)."""
-    return (hasattr(answer, "iloc") or hasattr(answer, "iter_rows")) and not callable(
-        getattr(answer, "columns", len)
-    )
+    has_columns = not callable(getattr(answer, "columns", len))
+    return has_columns and (hasattr(answer, "iloc") or hasattr(answer, "iter_rows"))
 
 
 def _frame_ids(frame: Any) -> Any:

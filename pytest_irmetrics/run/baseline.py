@@ -17,8 +17,9 @@ _SUFFIX = ".json"
 _SKIPPED_FOLDERS = {"node_modules", "__pycache__", "site-packages"}
 
 _MAX_LENGTH = 100  # characters of a part of a name
-_SAFE_WORDS = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
-_SAFE_IDS = re.compile(r"\[[a-z0-9_.,=+@\-\[\]]*\]")
+_SAFE_MODULE = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
+_SAFE_TEST = re.compile(r"(?:[A-Za-z0-9_]+\.)*[a-z0-9_]+")
+_SAFE_IDS = re.compile(r"(?:\[[a-z0-9_.,=+@\-\[\]]*\])?")
 _UNSAFE = re.compile(r"[^A-Za-z0-9_.,=+@\-\[\]]+")
 _HASHED = re.compile(r"_[0-9a-f]{8}(?=\[|\Z)")
 _RESERVED = re.compile(r"(?:con|prn|aux|nul|com[0-9]|lpt[0-9])(?=\.|\[|\Z)", re.IGNORECASE)
@@ -34,43 +35,27 @@ def baseline_path(test_file: Path, test_name: str, directory: str) -> Path:
     and a short hash: characters other than ASCII letters, digits and ``_.,=+@-[]``, upper case in anything but the
     names of modules and classes (``FAQ`` beside ``faq``), names that Windows reserves, long ones and empty ones.
     """
-    return test_file.parent / directory / _safe_module(test_file.stem) / f"{_safe_test(test_name)}{_SUFFIX}"
+    name, bracket, ids = test_name.partition("[")
+    file = _safe(name, _SAFE_TEST) + _safe(bracket + ids, _SAFE_IDS)
+    return test_file.parent / directory / _safe(test_file.stem, _SAFE_MODULE) / f"{file}{_SUFFIX}"
 
 
-def _safe_module(stem: str) -> str:
-    """Return the name of the folder for a test module's baselines."""
-    return stem if _SAFE_WORDS.fullmatch(stem) and _is_plain(stem) else _hashed(stem)
+def _safe(name: str, allowed: re.Pattern[str]) -> str:
+    """Return a name as it is where it is allowed and neither long nor reserved, else a safe one that is different for different names.
 
-
-def _safe_test(test_name: str) -> str:
-    """Return the name of a baseline's file, without suffix; the part before the parameter ids is the same for all of them."""
-    name, bracket, rest = test_name.partition("[")
-    ids = bracket + rest
-    function = name.rpartition(".")[2]
-    plain = _SAFE_WORDS.fullmatch(name) and function == function.lower() and _is_plain(name)
-    return (name if plain else _hashed(name)) + _safe_ids(ids)
+    One that looks like such a safe one is made another, too.
+    """
+    is_odd = len(name) > _MAX_LENGTH or _RESERVED.match(name) or _HASHED.search(name)
+    if allowed.fullmatch(name) and not is_odd:
+        return name
+    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
+    return f"{_UNSAFE.sub('_', name)[:_MAX_LENGTH].strip('.')}_{digest}"
 
 
 def parameter_ids(path: str) -> str:
     """Return the parameter ids in the name of a baseline's file, from the bracket on; empty where it has none."""
     _, bracket, ids = path.rpartition("/")[2].removesuffix(_SUFFIX).partition("[")
     return bracket + ids
-
-
-def _safe_ids(ids: str) -> str:
-    """Return parameter ids in brackets, or nothing where there are none, as the end of a file's name."""
-    return ids if not ids or (_SAFE_IDS.fullmatch(ids) and _is_plain(ids)) else _hashed(ids)
-
-
-def _is_plain(name: str) -> bool:
-    """Say whether a name is neither long nor reserved, nor looks like one that `_hashed` made."""
-    return len(name) <= _MAX_LENGTH and not _RESERVED.match(name) and not _HASHED.search(name)
-
-
-def _hashed(name: str) -> str:
-    """Return a safe name that is different for different names."""
-    digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{_UNSAFE.sub('_', name)[:_MAX_LENGTH].strip('.')}_{digest}"
 
 
 # Reading.
@@ -114,9 +99,7 @@ def baseline_digest(path: Path) -> str | None:
         return None
 
 
-def write_baseline(
-    path: Path, text: str, *, shown: str | None = None, digest_when_read: str | None = None
-) -> bool:
+def write_baseline(path: Path, text: str, *, shown: str, digest_when_read: str | None) -> bool:
     """Write a baseline, whole or not at all, and return whether that changed anything.
 
     `digest_when_read` is the `content_digest` of the file as it was read: what another run has stored since is not written over. None is not checked.

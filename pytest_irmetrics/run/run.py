@@ -110,8 +110,7 @@ class Run:
         """
         where = printable(os.fspath(path) if shown is None else shown)
         file = Path(path)
-        is_json = without_gz(file).suffix.lower() == ".json"
-        if is_json:
+        if without_gz(file).suffix.lower() == ".json":
             run = cls.of(*run_json.loads(decode(_content(file, where), where), where, test))
         else:
             from pytest_irmetrics.run import trec  # noqa: PLC0415 - baselines are JSON

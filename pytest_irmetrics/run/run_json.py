@@ -86,17 +86,16 @@ def _is_limit(value: Any) -> bool:
     return _is_object(value, lambda one: _is_text(one) or _is_number(one)) and _is_text(value.get("metric"))
 
 
+def _ordered(limit: Mapping[str, Any]) -> dict[str, Any]:
+    """Return a limit with what it is on, metric and tag, before the words."""
+    return dict(sorted(limit.items(), key=lambda pair: (pair[0] not in ("metric", "tag"), pair[0])))
+
+
 _LIMITS = _Key(
     "a list of objects with a `metric` and its limits",
     lambda value: isinstance(value, list) and all(map(_is_limit, value)),
     tuple,
-    # What they are on, metric and tag, before the words.
-    lambda limits: _encode_as_made(
-        [
-            dict(sorted(one.items(), key=lambda pair: (pair[0] not in ("metric", "tag"), pair[0])))
-            for one in limits
-        ]
-    ),
+    lambda limits: _encode_as_made([*map(_ordered, limits)]),
 )
 _QUERY_KEYS = {
     "id": _Key("text", _is_text),
@@ -161,18 +160,20 @@ _HEADER_KEYS = {
 
 def dumps(answers: Answers, header: Header) -> str:
     """Return the text; equal runs give equal texts. Raises RunError for what JSON cannot hold."""
-    head = [f'"format": {_encode(FORMAT)}', f'"version": {VERSION}', *_fields(header, Header(), _HEADER_KEYS)]
+    head = [
+        f'"format": {_encode(FORMAT)}',
+        f'"version": {VERSION}',
+        *_fields(header, Header(), _HEADER_KEYS, "the header"),
+    ]
     queries = []
     for query_id in sorted(answers):
-        fields = _fields(answers[query_id], Answer(()), _QUERY_KEYS, query_id)
+        fields = _fields(answers[query_id], Answer(()), _QUERY_KEYS, f"query {quote(query_id)}")
         queries.append(f'\n{{"id": {_escaped(_encode(query_id))}, {", ".join(fields)}}}')
     return "{\n" + "".join([f"{field},\n" for field in head]) + f'"queries": [{",".join(queries)}\n]\n}}\n'
 
 
-def _fields(
-    values: object, plain: object, keys: Mapping[str, _Key], query_id: str | None = None
-) -> list[str]:
-    """Return `"key": value` of each attribute that is another than in `plain`."""
+def _fields(values: object, plain: object, keys: Mapping[str, _Key], of: str) -> list[str]:
+    """Return `"key": value` of each attribute that is another than in `plain`; messages say what they are `of`."""
     fields = []
     for key, kind in keys.items():
         value = getattr(values, key, None)
@@ -181,9 +182,8 @@ def _fields(
         try:
             fields.append(_escaped(f'"{key}": {kind.write(value)}'))
         except (TypeError, ValueError, RecursionError) as error:
-            name = "the header" if query_id is None else f"query {quote(query_id)}"
             raise RunError(
-                f"{name}: {key} cannot be stored: {printable(str(error))}. Use text, finite numbers, lists and mappings."
+                f"{of}: {key} cannot be stored: {printable(str(error))}. Use text, finite numbers, lists and mappings."
             ) from None
     return fields
 

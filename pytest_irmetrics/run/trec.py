@@ -69,13 +69,9 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
                 continue
             if CONFLICT.match(line.decode()):
                 raise refuse(number, "is in a merge conflict", take_one_side(shown))
-            count = len(fields)
-            what = (
-                f"the score {_quote(fields[4])} is not a number"
-                if count == 6
-                else f"{plural(count, 'field')}, not 6"
-            )
-            raise refuse(number, what)
+            if len(fields) == 6:
+                raise refuse(number, f"the score {_quote(fields[4])} is not a number")
+            raise refuse(number, f"{plural(len(fields), 'field')}, not 6")
         ranking, doc_id = found.setdefault(query_id, {}), doc.decode()
         if doc_id in ranking:
             fault = f"the document {_quote(doc)} comes twice for query {_quote(query_id)}"
