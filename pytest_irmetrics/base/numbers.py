@@ -87,9 +87,8 @@ def signed_text(delta: float, *against: float | None, digits: int = 4) -> str:
     The minus sign is U+2212.  A difference within `TOLERANCE` has no sign; a small difference that prints as zeros keeps its own.
     """
     sign = "" if abs(delta) <= TOLERANCE else MINUS if delta < 0 else "+"
-    return sign + score_text(
-        abs(delta), *(abs(other) for other in against if other is not None), digits=digits
-    )
+    others = [abs(other) for other in against if other is not None]
+    return sign + score_text(abs(delta), *others, digits=digits)
 
 
 def interval_ends_text(interval: tuple[float, float]) -> str:

@@ -71,10 +71,8 @@ def measure_run_noise(
     for query_id, weight in weights.items():
         scores = [side.scores[query_id] for side in sides]
         known = next((_variance(each) for each in scores if len(each) > 1), 0.0)
-        spread = [_variance(each) if len(each) > 1 else known for each in scores]
-        parts[query_id] = weight**2 * math.fsum(
-            variance / len(each) for variance, each in zip(spread, scores, strict=True)
-        )
+        of_means = [(_variance(each) if len(each) > 1 else known) / len(each) for each in scores]
+        parts[query_id] = weight**2 * math.fsum(of_means)
     by_query = math.fsum(parts.values())
     of_passes = [side.of_passes if side.passes > 1 else repeated[0].of_passes for side in sides]
     by_pass = math.fsum(variance / side.passes for variance, side in zip(of_passes, sides, strict=True))

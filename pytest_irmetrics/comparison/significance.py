@@ -170,15 +170,12 @@ def _exact_p(sizes: Sequence[tuple[float, int]], losses: float, step: float | No
         sums[smaller] *= n + 1
     if k > _MAX_ALWAYS_EXACT and max(sums) > _MAX_SUMS:
         return None
-    first = _subset_sums(halves[0])
-    second = _subset_sums(halves[1])
+    first, second = map(_subset_sums, halves)
     ways = 0
     reached = 0
-    index = len(second) - 1
     for total, count in first:
-        while index >= 0 and total + second[index][0] >= bound:
-            reached += second[index][1]
-            index -= 1
+        while second and total + second[-1][0] >= bound:
+            reached += second.pop()[1]
         ways += count * reached
     return ways / (1 << k)
 

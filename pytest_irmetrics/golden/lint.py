@@ -13,7 +13,7 @@ from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import Query
-from pytest_irmetrics.metrics import Metric, Scorer, mean
+from pytest_irmetrics.metrics import Metric, Scorer, mean_of_scored
 from pytest_irmetrics.thresholds import EACH_TAG, WORDS, Limit
 
 _Note = tuple[str, str]
@@ -136,11 +136,9 @@ def _best_possible(metric: Metric, word: str, queries: Sequence[Query], golden: 
     judgments = [query.judgments for query in counted]
     ideal = [sorted(grades, key=lambda doc_id: -grades[doc_id]) for grades in judgments]
     (scores,) = Scorer([metric], relevance_level=golden.relevance_level).columns(judgments, ideal)
-    values = [score for score in scores if score is not None]
-    weights = [query.weight for query, score in zip(counted, scores, strict=True) if score is not None]
-    if not values:
-        return None
-    return min(values) if word == "min_each" else mean(values, weights)
+    if word == "min_each":
+        return min((score for score in scores if score is not None), default=None)
+    return mean_of_scored(scores, [query.weight for query in counted])
 
 
 # Queries

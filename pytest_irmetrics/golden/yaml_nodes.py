@@ -203,6 +203,5 @@ def _explain(error: yaml.MarkedYAMLError, text: str) -> Wrong:
     context: Any = error.context_mark or mark
     said = ((error.problem or "", mark), (error.context or "", context))
     at, message = next((at, message) for part, message in _MESSAGES for words, at in said if part in words)
-    return Wrong(
-        place(at), message.format(line=context.line + 1, sign=quote(text[mark.index : mark.index + 1]))
-    )
+    sign = quote(text[mark.index : mark.index + 1])
+    return Wrong(place(at), message.format(line=context.line + 1, sign=sign))

@@ -108,15 +108,12 @@ def average_precision(hits: Hits, k: int, norm: str) -> float:
     Source: Buckley and Voorhees, Retrieval System Evaluation, in TREC: Experiment and Evaluation in
     Information Retrieval, 2005. As trec_eval map and map_cut, ir_measures AP.
     """
-    total = 0.0
-    found = 0
-    for rank in hits.ranks:
-        if rank > k:
-            break
-        found += 1
-        total += found / rank
+    found = bisect_right(hits.ranks, k)
     if not found:
         return 0.0
+    total = 0.0
+    for so_far, rank in enumerate(hits.ranks[:found], 1):
+        total += so_far / rank
     if norm == "all":
         return total / hits.relevant
     return total / (found if norm == "hits" else min(k, hits.relevant))
@@ -264,9 +261,7 @@ def rbp(hits: Hits, k: int, p: float) -> float:
     As ir_measures RBP(rel=1), which is C/W/L's.
     """
     total = 0.0
-    for rank in hits.ranks:
-        if rank > k:
-            break
+    for rank in hits.ranks[: bisect_right(hits.ranks, k)]:
         total += p ** (rank - 1)
     return (1.0 - p) * total
 
