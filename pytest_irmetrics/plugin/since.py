@@ -97,11 +97,11 @@ def _baseline(left: _Departure, path: str, directory: str) -> tuple[str, bytes |
         folder = "/".join(path.split("/")[: -2 - len(stored)])
         parts = [one.split("/") for one in left.repository.files(left.commit, folder)]
         alike = ["/".join(one) for one in parts if one[-2:] == named and one[:-2][-len(stored) :] != stored]
-    if (
-        not alike
-    ):  # a test function was renamed, and what is stored for it is too different for Git to see that
-        alike = [one for one in left.deleted if posixpath.dirname(one) == posixpath.dirname(path)]
-        alike = [one for one in alike if parameter_ids(one) == parameter_ids(path)]
+    if not alike:
+        # Of a test function that was renamed, where what is stored anew is too different for Git to see that.
+        place = posixpath.dirname(path), parameter_ids(path)
+        gone = [one for one in left.deleted if (posixpath.dirname(one), parameter_ids(one)) == place]
+        alike = gone if len(gone) == 1 else []
     if len(alike) > 1:
         raise GitError(
             f"{path} may be what was any of {', '.join(alike)}. Move it in a commit of its own: git mv OLD {path}"
