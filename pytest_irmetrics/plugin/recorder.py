@@ -152,7 +152,7 @@ class Recorder:
             outcomes={nodeid: attempt.outcome for nodeid, attempt in last},
             unmeasured=unmeasured,
             unused_baselines=unread,
-            gone_since=self._gone_since(),
+            gone_since=self._gone_since(items),
             baselines_passed_over=self._passed_over(),
             info=_run_info(config, self._started) if tells_of_run else None,
             failures_printed=config.getoption("tbstyle", "auto") != "no",
@@ -182,15 +182,15 @@ class Recorder:
             for command in (*github_errors(self._report), *github_warnings(self._report)):
                 terminalreporter.write_line(to_stream(command, screen.encoding))
 
-    def _gone_since(self) -> Sequence[str]:
-        """Return the baselines that are gone since the commit of ``--ir-since``."""
+    def _gone_since(self, items: Iterable[ItemReport]) -> Sequence[str]:
+        """Return the baselines that are gone since the commit of ``--ir-since``, but for those that a test was renamed from."""
         if not self._settings.since:
             return ()
         from pytest_irmetrics.plugin.since import baselines_gone_since  # noqa: PLC0415 - only with --ir-since
 
-        reports = [attempt.item_report for attempt in self._attempts.values() if attempt.item_report]
-        followed = {item.since.renamed_from for item in reports if item.since}
-        return baselines_gone_since(self._config, self._settings.since, self._settings.baseline_dir, followed)
+        renamed = {item.since.renamed_from for item in items if item.since}
+        gone = baselines_gone_since(self._config, self._settings.since, self._settings.baseline_dir)
+        return [path for path in gone if path not in renamed]
 
     def _unread_baselines(self) -> list[str]:
         """Return the stored baselines that no test read, of a run that gates or stores and was not cut short."""
@@ -207,8 +207,8 @@ class Recorder:
 
     def _rename_note(self, unread: Sequence[str]) -> Iterator[str]:
         """Yield the commands that carry baselines that no test read over to the tests without one that may be theirs, renamed."""
-        lacking = [one.baseline for one in self._attempts.values() if not one.baseline.exists()]
-        new = [self._settings.shown(path) for path in lacking]
+        paths = [attempt.baseline for attempt in self._attempts.values()]
+        new = [self._settings.shown(path) for path in paths if not path.exists()]
         for path in unread:
             alike = [one for one in new if parameter_ids(one) == parameter_ids(path)]
             if len(alike) == 1:

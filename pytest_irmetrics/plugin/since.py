@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import posixpath
-from collections.abc import Collection
 from dataclasses import replace
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -151,13 +150,8 @@ def add_since(
     result.verdicts = tuple(in_order)
 
 
-def baselines_gone_since(
-    config: pytest.Config, ref: str, directory: str, followed: Collection[str | None]
-) -> list[str]:
-    """Return the paths of the baselines below the root directory that are gone since HEAD left a branch; empty where Git cannot tell.
-
-    Without those that were `followed` to the baseline of a test of today.
-    """
+def baselines_gone_since(config: pytest.Config, ref: str, directory: str) -> list[str]:
+    """Return the paths of the baselines below the root directory that are gone since HEAD left a branch; empty where Git cannot tell."""
     try:
         left = _departure(config, ref, config.rootpath)
         below = left.repository.path_of(config.rootpath)
@@ -166,4 +160,4 @@ def baselines_gone_since(
     parts = PurePosixPath(directory).parts
     # <folder>/<directory>/<module>/<name>.json
     stored = [path for path in left.deleted if PurePosixPath(path).parts[:-2][-len(parts) :] == parts]
-    return [path for path in stored if f"{path}/".startswith(below) and path not in followed]
+    return [path for path in stored if f"{path}/".startswith(below)]
