@@ -214,10 +214,8 @@ class Repository:
         The renamed ones as today's path → that of then, the others as paths; only files with `suffix`, before and after.
         """
         renamed, deleted = self._changes("diff-index", "--cached", commit, "--")
-        return (
-            {now: then for now, then in renamed.items() if now.endswith(suffix)},
-            [path for path in deleted if path.endswith(suffix)],
-        )
+        renamed = {now: then for now, then in renamed.items() if now.endswith(suffix)}
+        return renamed, [path for path in deleted if path.endswith(suffix)]
 
     def _changes(self, command: str, *words: str) -> tuple[dict[str, str], list[str]]:
         fields = map(os.fsdecode, self._run(command, *_CHANGES, *words).split(b"\0")[:-1])

@@ -128,14 +128,7 @@ def _kept(golden: GoldenSet, to: str) -> tuple[GoldenSet, list[str]]:
         notes.append(
             f"Left out, because {to.upper()} can hold no judgment of them: {listed(left_out, word=quote)}."
         )
-    kept = GoldenSet(
-        filter(None, held.values()),
-        path=golden.path,
-        name=golden.name,
-        relevance_level=golden.relevance_level,
-        thresholds=golden.thresholds,
-    )
-    return kept, notes
+    return replace(golden, _queries=filter(None, held.values())), notes
 
 
 def _held(query: Query, target: Format, level: Grade) -> Query | None:

@@ -140,8 +140,7 @@ def print_blocks(blocks: Iterable[Block], **how: Any) -> None:
 
 def stdout_screen() -> Screen:
     """Return the width and encoding of standard output; 100 columns where it is no terminal."""
-    width = shutil.get_terminal_size((100, 24)).columns
-    return Screen(max(width, 40), sys.stdout.encoding)
+    return Screen(max(shutil.get_terminal_size((100, 24)).columns, 40), sys.stdout.encoding)
 
 
 # Files and standard streams -----------------------------------------------------------------------------------------

@@ -45,9 +45,7 @@ def golden_set_as_stored(run: Run, name: str = "") -> GoldenSet:
     queries = []
     for query_id, answer in run.answers.items():
         judgments = answer.judgments or {}
-        found = [
-            (doc, text, judgments[key]) for key, (doc, text) in answer.passages.items() if key in judgments
-        ]
+        found = [Passage(*one, judgments[key]) for key, one in answer.passages.items() if key in judgments]
         query = Query(
             query_id,
             answer.text,
@@ -57,7 +55,7 @@ def golden_set_as_stored(run: Run, name: str = "") -> GoldenSet:
             params=answer.params,
             no_answer=not judgments and not answer.unjudged,
             xfail="" if answer.xfail else None,
-            passages=tuple([Passage(*passage) for passage in found]),
+            passages=tuple(found),
         )
         queries.append(query)
     level = 1 if run.relevance_level is None else run.relevance_level

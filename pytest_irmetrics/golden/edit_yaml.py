@@ -88,11 +88,8 @@ def append_judgments(
         source.raise_any()
         before = parse_yaml(text, source)
         new = _lacking(before, judgments)
-        waiting = [
-            query_id
-            for query_id, added in new.items()
-            if before.queries[query_id].is_unjudged and not any(one.grade for one in added.values())
-        ]
+        unjudged = [query_id for query_id in new if before.queries[query_id].is_unjudged]
+        waiting = [query_id for query_id in unjudged if not any(one.grade for one in new[query_id].values())]
         held_back = [one for query_id in waiting for one in new.pop(query_id).values()]
         edited = _spliced(data, before, new, source)
         again, after = Source(path, shown, custom_metrics), None

@@ -71,13 +71,15 @@ class Hits:
         self.ranks = [rank for rank, grade in judged if grade >= level]
         self.relevant = len([1 for grade in grades if grade >= level])
 
+    def judged_within(self, k: int) -> Sequence[tuple[int, Grade]]:
+        """Return rank and grade of the judged documents within the first k."""
+        return self.judged[: bisect_right(self.judged, (k, inf))]
 
-def _dcg(judged: Iterable[tuple[int, Grade]], k: int, gain: str) -> float:
-    """Sum gain / log2(rank + 1) over pairs of rank and grade, in rank order, as far as k."""
+
+def _dcg(judged: Iterable[tuple[int, Grade]], gain: str) -> float:
+    """Sum gain / log2(rank + 1) over pairs of rank and grade, in rank order."""
     total = 0.0
     for rank, grade in judged:
-        if rank > k:
-            break
         if grade > 0:
             total += (grade if gain == "linear" else 2.0**grade - 1.0) / log2(rank + 1)
     return total
@@ -130,8 +132,8 @@ def ndcg(hits: Hits, k: int, gain: str) -> float:
     exponential gain: Burges et al., Learning to rank using gradient descent, ICML 2005.
     As trec_eval ndcg and ndcg_cut, ir_measures nDCG; `gain=exp` as its nDCG(dcg='exp-log2').
     """
-    gained = _dcg(hits.judged, k, gain)
-    return gained / _dcg(enumerate(hits.grades, 1), k, gain) if gained else 0.0
+    gained = _dcg(hits.judged_within(k), gain)
+    return gained / _dcg(enumerate(hits.grades[:k], 1), gain) if gained else 0.0
 
 
 def precision(hits: Hits, k: int, denom: str) -> float:
@@ -219,7 +221,7 @@ def judged(hits: Hits, k: int, _: None = None) -> float:
     value for an empty answer).
     """
     depth = min(k, hits.returned)
-    return bisect_right(hits.judged, (depth, inf)) / depth if depth else 1.0
+    return len(hits.judged_within(depth)) / depth if depth else 1.0
 
 
 def err(hits: Hits, k: int, max_grade: int) -> float:
@@ -240,9 +242,7 @@ def err(hits: Hits, k: int, max_grade: int) -> float:
     scale = 2.0**max_grade
     total = 0.0
     p_reached = 1.0
-    for rank, grade in hits.judged:
-        if rank > k:
-            break
+    for rank, grade in hits.judged_within(k):
         if grade > 0:
             p_stop = (2.0**grade - 1.0) / scale
             total += p_stop * p_reached / rank
@@ -283,9 +283,7 @@ def bpref(hits: Hits, k: int, _: None = None) -> float:
     not_relevant = min(len([1 for grade in hits.grades if 0 <= grade < level]), relevant)
     above = 0  # documents judged not relevant that are ranked above
     total = 0.0
-    for rank, grade in hits.judged:
-        if rank > k:
-            break
+    for _rank, grade in hits.judged_within(k):
         if grade >= level:
             total += 1.0 - min(above, relevant) / not_relevant if above else 1.0
         elif grade >= 0:

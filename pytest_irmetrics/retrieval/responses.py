@@ -217,10 +217,8 @@ def _items(response: Any, engine: Engine) -> Sequence[Any] | None:
         return None
     if not engine.columns:
         return items
-    columns = {name: _at(response, path) for name, path in engine.columns.items()}
-    whole = {
-        name: column for name, column in columns.items() if column is not None and len(column) == len(items)
-    }
+    columns = ((name, _at(response, path)) for name, path in engine.columns.items())
+    whole = {name: found for name, found in columns if found is not None and len(found) == len(items)}
     return [dict(zip(whole, row, strict=True)) for row in zip(*whole.values(), strict=True)]
 
 

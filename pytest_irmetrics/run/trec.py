@@ -17,8 +17,7 @@ def lines(answers: Answers) -> Iterator[str]:
     for query_id in sorted(answers):
         ranking = answers[query_id].rankings[0]
         for number, name in enumerate((query_id, *ranking)):
-            why = _why_unfit(name, is_query=number == 0)
-            if why:
+            if why := _why_unfit(name, is_query=number == 0):
                 cure = "Save" if number else "Give the query an `id` of its own, or save"
                 raise RunError(
                     f"{quote(name)} cannot be an id in a TREC run: {why}. {cure} with the suffix .json."
