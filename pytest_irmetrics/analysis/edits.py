@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
-from pytest_irmetrics.base.wording import joined, listed, plural
+from pytest_irmetrics.base.wording import FEW, joined, listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
@@ -15,9 +15,6 @@ from pytest_irmetrics.thresholds import COMPARING_WORDS
 
 _UNPAIRED = {"reworded", "added"}
 """The kinds of edits of queries that have no counterpart in the baseline."""
-
-_NAMED = 5
-"""How many edits a sentence names."""
 
 _EDITS = {
     "dropped": ("query dropped", "queries dropped"),
@@ -62,7 +59,7 @@ def edit_sentences(edits: Sequence[Edit]) -> Iterator[str]:
     for kind, words in _EDITS.items():
         alike = sorted((edit for edit in edits if edit.kind == kind), key=lambda edit: not edit.weaker)
         if alike:
-            yield f"{plural(len(alike), *words)}: {listed(alike, _NAMED)}."
+            yield f"{plural(len(alike), *words)}: {listed(alike, FEW)}."
 
 
 def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterator[Edit]:

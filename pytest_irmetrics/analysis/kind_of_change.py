@@ -8,7 +8,7 @@ from itertools import product
 from pytest_irmetrics.analysis.signs import find_sign
 from pytest_irmetrics.analysis.stages import lost_at_stages
 from pytest_irmetrics.base.numbers import TOLERANCE
-from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.base.wording import FEW, listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance, share_falling_beyond
@@ -20,9 +20,6 @@ from pytest_irmetrics.thresholds import Gate, Gates
 
 _MANY_MORE = 0.05
 """From which share of today's results on it is clearly more of them that are unjudged."""
-
-_NAMED = 5
-"""How many documents that the index lacks are named."""
 
 _ALL = 0.995
 """From which share on all of a fall is in a slice."""
@@ -47,9 +44,8 @@ def kind_of_change(
         return None, [], False
     kind, sign = find_sign(comparison)
     stages, held = lost_at_stages(comparison.full, comparison)
-    if stages is not None and kind == "lost_before_ranking":  # a guess at what is known
-        kind = sign = None
-    if unknown_ids and kind == "nothing_shared":  # they may be ids of another kind
+    # The one is a guess at what stages tell, and ids of another kind show the other.
+    if (kind == "lost_before_ranking" and stages is not None) or (kind == "nothing_shared" and unknown_ids):
         kind = sign = None
     # A drop that an edit of the golden set hides shows under the stored labels alone.
     stored = comparison.under_stored_labels if fell and all(verdict.as_stored for verdict in fell) else None
@@ -86,7 +82,7 @@ def _not_in_the_index(comparison: Comparison, not_in_index: Collection[str]) -> 
     if not missing:
         return None, False
     are = "is" if len(missing) == 1 else "are"
-    text = f"{len(missing):,} of the {plural(len(lost), 'lost document')} {are} not in the index: {listed(missing, _NAMED)}."
+    text = f"{len(missing):,} of the {plural(len(lost), 'lost document')} {are} not in the index: {listed(missing, FEW)}."
     return text, 2 * len(missing) > len(lost)
 
 

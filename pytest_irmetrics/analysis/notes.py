@@ -10,11 +10,11 @@ from math import inf
 
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
-from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.base.wording import FEW, listed, plural
 from pytest_irmetrics.comparison import Comparison
+from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import would_pass
 from pytest_irmetrics.gates.regression import noise_text
-from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.reports.item_report import Note, mean_name
 from pytest_irmetrics.retrieval.answers import describe
@@ -25,9 +25,6 @@ About = Callable[[ItemResult], Iterator[str]]
 
 AboutComparison = Callable[[Comparison, ItemResult], Iterator[str]]
 
-
-_MAX_NAMED = 5
-"""How many documents, queries, slices or means a note names."""
 
 _MIN_DROP = 0.01
 """The least drop of a slice's mean that is named: the default `max_drop`."""
@@ -96,6 +93,31 @@ def _nothing_relevant(result: ItemResult) -> Iterator[str]:
         yield f"Nothing relevant came back for any of {plural(len(judged), 'query', 'queries')}."
 
 
+def _came_back_empty(result: ItemResult) -> Iterator[str]:
+    """Name the queries that came back empty and had results in the other run; without one, the judged ones.
+
+    Not where a failure says that next to nothing comes back, nor of single queries (``--ir-query``), which are shown, nor those
+    that a stored run says nothing of.
+    """
+    comparison, failed = result.comparison, [verdict for verdict in result.verdicts if verdict.failed]
+    now, since = result.evaluation, ""
+    if comparison is not None:
+        now, since = comparison.now, f", and had results in {result.against.name}"
+    said = {*result.evaluation.retrieved.missing}
+    empty = [
+        query.id
+        for query in now.counted
+        if not (query.no_answer or any(now.rankings(query.id)) or query.id in said)
+        and (query.judgments if comparison is None else any(comparison.baseline.rankings(query.id)))
+    ]
+    if comparison is not None and empty and any(verdict.compares for verdict in failed):
+        from pytest_irmetrics.analysis.signs import find_sign  # noqa: PLC0415 - needed after a failure alone
+
+        empty *= find_sign(comparison)[0] != "nothing_returned"
+    if empty and result.evaluation.only is None and all(verdict.word != "empty" for verdict in failed):
+        yield f"{plural(len(empty), 'query', 'queries')} came back empty{since}: {listed(empty)}."
+
+
 def _queries_left_out(result: ItemResult) -> Iterator[str]:
     """Count the queries that are in no gated mean, because its metric leaves out what finds nothing."""
     evaluation, comparison = result.evaluation, result.comparison
@@ -145,7 +167,7 @@ def _slowest(result: ItemResult) -> Iterator[str]:
     """Name the slowest queries, where a latency is reported."""
     took = {query_id: max(times) for query_id, times in result.evaluation.retrieved.latencies.items()}
     if took and any(metric.kind == "latency" for metric in result.evaluation.metrics):
-        slowest = sorted(took, key=lambda query_id: -took[query_id])[:_MAX_NAMED]
+        slowest = sorted(took, key=lambda query_id: -took[query_id])[:FEW]
         yield f"The slowest queries: {listed(slowest, word=lambda query_id: f'{query_id} {took[query_id]:,.1f} ms')}."
 
 
@@ -201,33 +223,40 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
         keys = [key for key in missed if (key in result.cut_passages) is is_cut]
         if keys:
             named = listed(
-                keys, _MAX_NAMED, lambda key: f"{golden.where_judged(missed[key], key)} {key}", between="; "
+                keys, FEW, lambda key: f"{golden.where_judged(missed[key], key)} {key}", between="; "
             )
             yield f"{plural(len(keys), 'passage')} {what}: {named}. {cause}"
 
 
-def _not_in_the_index(result: ItemResult) -> Iterator[str]:
-    """Name the relevant documents that the index lacks."""
-    missing = sorted(result.not_in_index)
-    if missing:
-        yield (
-            f"The index lacks {plural(len(missing), 'document')} that the golden set judges relevant; no ranking can "
-            f"hold {'it' if len(missing) == 1 else 'them'}: {listed(missing)}."
-        )
+def not_in_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> frozenset[str]:
+    """Return the documents judged relevant that an index lacks, by what ``ir_corpus`` gave, and note them.
 
-
-def not_in_index(golden: GoldenSet, corpus: Container[str], notes: list[Note]) -> frozenset[str]:
-    """Return the documents judged relevant that an index lacks, by what ``ir_corpus`` gave; where it cannot be asked, note that."""
-    grades = chain.from_iterable(query.documents.items() for query in golden.queries.values())
+    None, and a note on the fixture, where it cannot be asked, or lacks what came back: it tells of another index then.
+    """
+    grades = chain.from_iterable(query.documents.items() for query in now.golden.queries.values())
     relevant = {doc_id for doc_id, grade in grades if grade > 0}
+    missing, text = set[str](), ""
     try:
-        return frozenset([doc_id for doc_id in relevant if doc_id not in corpus])
+        missing = {doc_id for doc_id in relevant if doc_id not in corpus}
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the user's own may skip, fail or exit, and decides no test
-        said = f"The fixture ir_corpus could not be asked for a document: it raised {describe(error)}. "
-        notes.append(Note("normal", f"{said}Give anything that supports `in`, for example a set of ids."))
-        return frozenset()
+        said = f"The fixture ir_corpus could not be asked for a document: it raised {describe(error)}."
+        text = f"{said} Give anything that supports `in`, for example a set of ids."
+    answers = (documents_of(query, chain(*now.rankings(query.id))) for query in now.counted if missing)
+    came = sorted(missing.intersection(chain.from_iterable(answers)))
+    if came:
+        text = (
+            f"{plural(len(came), 'document')} that ir_corpus lacks came back, such as {came[0]}: it is not of this index. "
+            "Correct the fixture ir_corpus."
+        )
+    elif missing:
+        text = (
+            f"The index lacks {plural(len(missing), 'document')} that the golden set judges relevant; no ranking can "
+            f"hold {'it' if len(missing) == 1 else 'them'}: {listed(sorted(missing))}."
+        )
+    notes += [Note("normal", text)] * bool(text)
+    return frozenset() if came else frozenset(missing)
 
 
 # Against the baseline, or another run -----------------------------------------------------------------------
@@ -292,7 +321,7 @@ def _hidden_slices(comparison: Comparison, result: ItemResult) -> Iterator[str]:
 
     gated = {gate.tag for gate in result.gates.with_word("max_drop") if gate.metric == metric}
     fell = (fall for fall in slices_that_fell(comparison, metric) if -fall.change.delta >= _MIN_DROP)
-    for fall in islice((fall for fall in fell if fall.change.tag not in gated), _MAX_NAMED):
+    for fall in islice((fall for fall in fell if fall.change.tag not in gated), FEW):
         change = fall.change
         counts = f"{len(change.worse)} of {plural(change.n, 'query', 'queries')} worse, {len(change.better)} better"
         yield (
@@ -328,13 +357,13 @@ _NOTES: Sequence[tuple[str, About]] = (
     ("quiet", _small_tags),
     ("normal", _would_pass),
     ("quiet", _nothing_relevant),
+    ("quiet", _came_back_empty),
     ("quiet", _queries_left_out),
     ("normal", _answers_cut_short),
     ("verbose", _slowest),
     ("quiet", _not_in_the_run),
     ("quiet", _other_order_by_rank),
     ("normal", _unmatched_passages),
-    ("normal", _not_in_the_index),
 )
 """The notes on a run by itself in the order in which they are printed, each with the `Note.level` from which it is shown."""
 
@@ -358,7 +387,7 @@ def notes_on_accepted(stored: Run, asked: Run, run: Run) -> Iterator[Note]:
     others = len(stored.answers.keys() - asked.answers.keys())
     verb = "is" if others == 1 else "are"
     kept = f"; {plural(others, 'other query', 'other queries')} {verb} as stored before" if others else ""
-    yield Note("normal", f"This accepts {listed([*asked], _MAX_NAMED)}{kept}.")
+    yield Note("normal", f"This accepts {listed([*asked], FEW)}{kept}.")
     yield from losses((name, stored.means.get(name), mean) for name, mean in run.means.items())
 
 

@@ -62,14 +62,10 @@ def provenance_difference(comparison: Comparison) -> str:
     now, before = comparison.now.run.provenance, comparison.baseline.run.provenance
     if not now or not before or now == before:
         return ""
-    differing, same = list[str](), list[str]()
-    for name in sorted({**before, **now}):
-        was, is_now = _value(before, name), _value(now, name)
-        if before.get(name) == now.get(name):
-            same.append(f"{_text(name)} {is_now}")
-        else:
-            differing.append(f"{_text(name)} {was} → {is_now}")
-    kept = f"; {listed(same, _NAMED)}, as before" if same else ""
+    names = sorted({**before, **now})
+    same = [name for name in names if before.get(name) == now.get(name)]
+    differing = [f"{_text(i)} {_value(before, i)} → {_value(now, i)}" for i in names if i not in same]
+    kept = f"; {listed(same, _NAMED, lambda i: f'{_text(i)} {_value(now, i)}')}, as before" if same else ""
     said = f"{listed(differing, _NAMED)}{kept}."
     advice = "No answer differs: leave what changes in every run, such as a time, out of ir_provenance."
     return f"{said} {advice}" if comparison.is_unchanged else said

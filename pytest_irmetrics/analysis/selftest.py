@@ -126,14 +126,13 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
         fell = [name for name in gated if deltas[name] < -TOLERANCE] or [*deltas]
         most = min(fell, key=lambda name: deltas[name], default=None)
         delta = 0.0 if most is None else deltas[most]
-        name, what, tag = degraded.name, degraded.what, degraded.tag
         caught_by = [*dict.fromkeys(map(_gate_name, caught))]
-        tried.append(Degradation(name, what, caught_by, most, delta))
+        tried.append(Degradation(degraded.name, degraded.what, caught_by, most, delta))
         ordered = {name: moved[name] for name in (*gated, *moved)}
         metric = None if caught else degraded.fell_most(ordered, intact, gates)
         if metric is not None:
-            quoted = json.dumps(tag, ensure_ascii=False)
-            text = degraded.advice.format(name=name, metric=metric, tag=quoted)
+            quoted = json.dumps(degraded.tag, ensure_ascii=False)
+            text = degraded.advice.format(name=degraded.name, metric=metric, tag=quoted)
             advice.setdefault((degraded.advice, metric), text)
     lead = f"{against.name.capitalize()}, intact, fails its own gates; what fails here is not counted as catching anything."
     texts = [lead] if failing else []

@@ -81,15 +81,13 @@ def find_sign(comparison: Comparison) -> tuple[str, str] | tuple[None, None]:
     entries = _answers(comparison)
     documents = entries
 
-    def documents_in(query: Query, ranking: Ranking) -> Ranking:
-        return tuple(dict.fromkeys(documents_of(query, ranking)))
+    def documents_in(pair: AnswerPair, ranking: Ranking) -> Ranking:
+        return tuple(dict.fromkeys(documents_of(pair.query, ranking)))
 
     # Cutting texts anew exchanges no document.
     if any(pair.query.passages for pair in entries):
         documents = [
-            pair._replace(
-                before=documents_in(pair.query, pair.before), now=documents_in(pair.query, pair.now)
-            )
+            pair._replace(before=documents_in(pair, pair.before), now=documents_in(pair, pair.now))
             for pair in entries
         ]
     for kind, look, by_document in _SIGNS:

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from pytest_irmetrics.analysis.edits import Edit, edit_sentences, edits_of
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
-from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.base.wording import FEW, listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.evaluation import Evaluation
@@ -20,9 +20,6 @@ from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.item_report import SinceReport, mean_name
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import COMPARING_WORDS, Gates
-
-_NAMED = 5
-"""How many of the queries that pay a sentence names."""
 
 _ORIGIN = "the limits stored with that commit's baseline"
 """Where the limits were set that judged the other commit's baseline."""
@@ -169,9 +166,7 @@ def _pays(comparison: Comparison, metric: Metric, tag: str | None) -> Iterator[s
     if not change.worse and comparison.under_stored_labels is not None:
         change = comparison.under_stored_labels.change(metric, tag)
     if change.worse:
-        moved = listed(
-            change.worse, _NAMED, lambda i: f"{i}: {change_text(change.before[i], change.after[i])}"
-        )
+        moved = listed(change.worse, FEW, lambda i: f"{i}: {change_text(change.before[i], change.after[i])}")
         pay = plural(len(change.worse), "query pays", "queries pay")
         yield f"{mean_name(metric, tag)}: {pay}: {moved}."
 

@@ -310,7 +310,7 @@ def _decided(
         against=against,
         notes=item.notes,
         cut_passages=frozenset(item.seen.cut_passages),
-        not_in_index=frozenset() if corpus is None else not_in_index(now.golden, corpus, item.notes),
+        not_in_index=frozenset() if corpus is None or now.errors else not_in_index(now, corpus, item.notes),
     )
 
 

@@ -9,7 +9,7 @@ from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.git import day_of
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
-from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.base.wording import FEW, listed, plural
 from pytest_irmetrics.reports import plots
 from pytest_irmetrics.reports.blocks import Block, Column, Table, Text
 
@@ -197,7 +197,7 @@ def _besides(point: HistoryPoint, metric: str) -> Iterator[str]:
         (point.relabelled, f"judged otherwise{as_before}"),
     ):
         if queries:
-            yield f"{plural(len(queries), 'query', 'queries')} {what}: {listed(queries, 5)}"
+            yield f"{plural(len(queries), 'query', 'queries')} {what}: {listed(queries, FEW)}"
 
 
 def sparkline(values: Sequence[float | None]) -> str:

@@ -112,12 +112,9 @@ class SessionReport:
             why = "A test may be skipped, not collected or taken out by a hook, lack the fixture irmetrics, or be gone"
             yield f"{lead} read by no test. {why}; then delete {'it' if one else 'them'}."
         if gone:
-            what = (
-                f"baseline {gone[0]}. Its test is"
-                if len(gone) == 1
-                else f"baselines {listed(gone, _NAMED)}. Their tests are"
-            )
-            yield f"gone since the commit of --ir-since: the {what} not gated any more."
+            one = len(gone) == 1
+            what = f"the {'baseline' if one else 'baselines'} {listed(gone, _NAMED)}. {'Its test is' if one else 'Their tests are'}"
+            yield f"gone since the commit of --ir-since: {what} not gated any more."
 
     @property
     def passed_over_note(self) -> str:
