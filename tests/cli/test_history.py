@@ -248,12 +248,22 @@ def test_the_best_version_is_that_which_todays_is_furthest_below_over_the_querie
 
 
 def test_without_a_golden_set_the_newest_judgments_stand_for_it(folder):
-    commit(folder, ("Begin", stored(hours="z h1")))
+    later = answer("later", "nobody judged it", {}, ["z"], unjudged=True)
+    commit(folder, ("Begin", stored(later, hours="z h1")))
     (folder / "faq.yaml").write_text("queries: [")
     assert "faq.yaml:2:1: " in history(status=1).err
     (folder / "faq.yaml").unlink()
     assert points()[0]["means"]["mrr"] == pytest.approx(2.5 / 3)
+    assert points("--metrics", "no_answer")[0]["means"]["no_answer"] == 1.0  # of `empty`, not of `later`
     assert "all scored under the judgments of the newest version." in history().out
+
+
+def test_added_and_dropped_queries_are_in_order_and_a_metric_that_leaves_all_out_moved_nowhere(folder):
+    more = [answer(name, name, {"d": 1}, ["d"]) for name in "zyabcx"]
+    commit(folder, ("Begin", stored(refund="z", hours="z")), ("Add", stored(*more)), ("Drop", stored()))
+    _, add, drop = points("--metrics", "mrr,mrr(miss=skip)")
+    assert (add["added"], drop["dropped"]) == ([*"abcxyz"], [*"abcxyz"])
+    assert (add["changes"], drop["changes"]) == ({"mrr": 1.0}, {"mrr": 0.0, "mrr(miss=skip)": 0.0})
 
 
 def test_tests_are_chosen_by_id_part_or_path(folder):

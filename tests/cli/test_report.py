@@ -79,6 +79,30 @@ def test_a_value_that_no_report_has_is_told_as_damaged(changed):
     assert done.err.endswith(". Write the report anew.\n")
 
 
+def test_queries_that_explain_a_failure_which_no_gate_names_are_told_as_damaged():
+    text = re.sub(r'("queries": )\["[^]]*\]', r"\1[]", Path("report.json").read_text())
+    Path("r.json").write_text(text)
+    done = run("report", "r.json")
+    assert (done.status, done.out) == (1, "")
+    assert done.err.startswith("r.json:1: is damaged: ")
+
+
+def test_markdown_cuts_a_long_sentence_and_none_of_baselines_that_no_test_read():
+    report = json.loads(Path("report.json").read_text())
+    report["unused_baselines"] = ["b" * 9_000]
+    report["tests"][1]["notes"] = [{"level": "normal", "text": "n" * count} for count in (593, 594, 595)]
+    Path("r.json").write_text(json.dumps(report))
+    lines = run("report", "r.json").out.splitlines()
+    assert f"Note: the baseline {'b' * 9_000} was read by no test." in "\n".join(lines)
+    place = lines.index(f"- note: {'n' * 593}")
+    assert lines[place : place + 3] == [
+        f"- note: {'n' * 593}",
+        f"- note: {'n' * 594}",
+        f"- note: {'n' * 594}…",
+    ]
+    assert not lines[place - 1]
+
+
 def test_what_cannot_be_written_is_told():
     done = run("report", "report.json", "-o", "bm25.run/here.md", "-o", "x.md")
     assert (done.status, done.out) == (1, "x.md: written\n")
