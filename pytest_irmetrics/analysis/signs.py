@@ -97,8 +97,10 @@ def find_sign(comparison: Comparison) -> tuple[str, str] | tuple[None, None]:
 
 
 def fewer_results(comparison: Comparison) -> str | None:
-    """Say that answers are clearly shorter than they were, on average; None where they are not."""
-    return _fewer_results(_answers(comparison))
+    """Say that answers are clearly shorter than they were, on average, or end early; None where they are not."""
+    answers = _answers(comparison)
+    fewer = _fewer_results(answers)
+    return fewer and (_ended_early(answers) or fewer)
 
 
 def _answers(comparison: Comparison) -> Answers:
