@@ -84,8 +84,9 @@ def _results(answer: Any) -> Any:
 
 def _is_frame(answer: Any) -> bool:
     """Say whether an answer is a data frame (pandas, Polars)."""
-    has_columns = not callable(getattr(answer, "columns", len))
-    return has_columns and (hasattr(answer, "iloc") or hasattr(answer, "iter_rows"))
+    has_rows = hasattr(answer, "iloc") or hasattr(answer, "iter_rows")
+    # In this order: a lazy frame of Polars, which has no rows, would look for its columns.
+    return has_rows and not callable(getattr(answer, "columns", len))
 
 
 def _frame_ids(frame: Any) -> Any:
