@@ -100,6 +100,8 @@ def _came_back_empty(result: ItemResult) -> Iterator[str]:
     that a stored run says nothing of.
     """
     comparison, failed = result.comparison, [verdict for verdict in result.verdicts if verdict.failed]
+    if result.evaluation.only is not None or any(verdict.word == "empty" for verdict in failed):
+        return
     now, since = result.evaluation, ""
     if comparison is not None:
         now, since = comparison.now, f", and had results in {result.against.name}"
@@ -111,10 +113,11 @@ def _came_back_empty(result: ItemResult) -> Iterator[str]:
         and (query.judgments if comparison is None else any(comparison.baseline.rankings(query.id)))
     ]
     if comparison is not None and empty and any(verdict.compares for verdict in failed):
-        from pytest_irmetrics.analysis.signs import find_sign  # noqa: PLC0415 - needed after a failure alone
+        from pytest_irmetrics.analysis.signs import nothing_returned  # noqa: PLC0415 - needed after a failure alone
 
-        empty *= find_sign(comparison)[0] != "nothing_returned"
-    if empty and result.evaluation.only is None and all(verdict.word != "empty" for verdict in failed):
+        if nothing_returned(comparison):
+            return
+    if empty:
         yield f"{plural(len(empty), 'query', 'queries')} came back empty{since}: {listed(empty)}."
 
 
@@ -255,7 +258,8 @@ def not_in_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> 
             f"The index lacks {plural(len(missing), 'document')} that the golden set judges relevant; no ranking can "
             f"hold {'it' if len(missing) == 1 else 'them'}: {listed(sorted(missing))}."
         )
-    notes += [Note("normal", text)] * bool(text)
+    if text:
+        notes.append(Note("normal", text))
     return frozenset() if came else frozenset(missing)
 
 

@@ -173,7 +173,8 @@ def _read_documents(
                 for number, line in enumerate(lines, 1):  # noqa: B007 - for the error
                     row = json.loads(line) if line.strip() else {}
                     doc_id = next((str(row[name]) for name in _DOCUMENT_IDS if name in row), "")
-                    first += [doc_id] if doc_id and len(first) < _FIRST_IDS else []
+                    if doc_id and len(first) < _FIRST_IDS:
+                        first.append(doc_id)
                     if doc_id in ids:
                         titles.setdefault(doc_id, " ".join(str(row.get("title") or "").split()))
                         texts[doc_id] = str(row.get("text") or "")

@@ -169,10 +169,10 @@ def readable_file(name: str, suffix: str = "") -> Iterator[Path]:
         yield copy
 
 
-def write_file(name: str, data: bytes, **again: str) -> None:
-    """Write a file whole or not at all, or ``-``: to standard output. `again` as `write_whole` takes it."""
+def write_file(name: str, data: bytes, *, again: str = "write it again") -> None:
+    """Write a file whole or not at all, or ``-``: to standard output. `again` is how to retry, for messages."""
     if name != STANDARD:
-        write_whole(Path(name), data, **again)
+        write_whole(Path(name), data, again=again)
         return
     sys.stdout.flush()
     sys.stdout.buffer.write(data)

@@ -99,14 +99,14 @@ def evaluate(
         repeat=repeat,
         executor=executor,
     )
-    if isinstance(source, Run):
+    is_run = isinstance(source, Run)
+    if is_run:
         read_to = min((d for d in (source.depth, depth) if d is not None), default=None)
         remedy = f"the run is read to {read_to}. Choose a smaller cut-off, or give a deeper run."
     else:
         read_to = options.depth
         remedy = f"the retriever is asked for {read_to}. Give a larger `depth`, or leave it out."
     require_depth(read, read_to, remedy)
-    is_run = isinstance(source, Run)
     retrieved = Retrieved(source) if is_run else retrieve(golden.queries.values(), source, options)
     evaluation = Evaluation(golden, retrieved, read, read_to, custom_metrics)
     warn_of_unknown_ids(evaluation, _RETURN_KNOWN_IDS, stacklevel=2)

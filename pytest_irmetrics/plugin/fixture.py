@@ -136,7 +136,8 @@ class IRMetrics:
                 item.queries()  # skips the test that has none of --ir-query
                 stored, compared = read_stored_run(item, against)
                 asked = item.retriever(retriever)
-                if isinstance(asked, Run) and stored and asked.source == stored.source is not None:
+                own = None if stored is None else stored.source
+                if isinstance(asked, Run) and asked.source == own is not None:
                     raise RunError(_ITSELF)
                 if against is not None and against is asked:
                     why = "`against` is the retriever itself, so nothing can fall. Give the other one."

@@ -148,7 +148,8 @@ def query_block(
     # Of what was only slow the ranking explains nothing.
     slow = bool(explains) and query.scores.keys().isdisjoint(explains)
     shown = query.error is None and not slow
-    facts += ["no results"] * (shown and not query.now and bool(query.before))
+    if shown and query.before and not query.now:
+        facts.append("no results")
     documents = _Documents(query, item.titles)
     missing = documents.missing() if shown else []
     return Query(

@@ -127,7 +127,7 @@ class Call(NamedTuple):
 
     def failed(self, problem: str) -> Reply:
         """Return the reply of a call that failed for all its queries."""
-        return Reply(self, (problem,) * len(self.query_ids), 0.0)
+        return Reply(self, (problem,) * len(self.query_ids), 0.0, {})
 
     def timed_out(self, timeout: float) -> Reply:
         """Return the reply of a call that took longer than `timeout` seconds a query."""
@@ -143,8 +143,8 @@ class Reply(NamedTuple):
     outcomes: tuple[tuple[str, ...] | Staged | str, ...]
     milliseconds: float
     """How long the call took, divided by its queries."""
-    returned: tuple[int, ...] = ()
-    """For each query how many results came back, before `collapse`; empty where the call failed."""
+    returned: Mapping[str, int]
+    """Query id → how many results came back, where the ranking is not as long."""
 
 
 class PendingAnswer(NamedTuple):
@@ -199,15 +199,16 @@ async def await_answer(pending: PendingAnswer, options: RetrievalOptions) -> Rep
 def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptions) -> Reply:
     """Read what came back: the ids of each query, or what went wrong."""
     count = len(call.query_ids)
-    returned = [0] * count
+    returned: dict[str, int] = {}
 
     def read(place: int, result: Any) -> tuple[str, ...] | Staged | str:
         items, seen = [], options.seen or Seen()
         try:
             passages = call.passages[place]
             items = _items_of(result.ranking if isinstance(result, Staged) else result, options.depth)
-            returned[place] = len(items)
             ids = _read_ids(items, passages, options, options.duplicates)
+            if len(ids) != len(items):
+                returned[call.query_ids[place]] = len(items)
             return Staged(ids, _read_stages(result, passages, options)) if isinstance(result, Staged) else ids
         except Exception as error:  # noqa: BLE001 - a result, its items and ir_doc_id are the user's, and may raise anything
             if isinstance(error.__cause__, NoIdError) and len(seen.without_id) < _MOST_KEPT:
@@ -215,7 +216,7 @@ def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptio
             return _explain(error)
 
     outcomes = split_batch(answer, count, read) if call.is_batch else [read(0, answer)]
-    return Reply(call, tuple(outcomes), (perf_counter() - started) * 1000 / count, tuple(returned))
+    return Reply(call, tuple(outcomes), (perf_counter() - started) * 1000 / count, returned)
 
 
 def _read_stages(

@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Any, NamedTuple
 
-from pytest_irmetrics.base.wording import listed, printable, quote
+from pytest_irmetrics.base.wording import FEW, listed, printable, quote
 from pytest_irmetrics.retrieval.answers import (
     AnswerError,
     RefusedError,
@@ -110,7 +110,7 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
             cure = f"a {type_name(value)}. Return the results in it: `answer[{describe_key(key)}]`"
             raise RefusedError(
                 f"It is not a mapping of id to score: {describe(key)} leads to {cure if held else describe(value)}. "
-                f"Its keys: {listed([*answer], 5, describe_key)}."
+                f"Its keys: {listed([*answer], FEW, describe_key)}."
             )
         if math.isnan(score):
             raise RefusedError(f"The score of {describe(key)} is NaN.")

@@ -46,7 +46,7 @@ class Retrieved:
     stages: Mapping[str, Stages] = field(default_factory=dict)
     """Query id → where its judged documents stood at earlier stages, the first time it was asked; without those of which the retriever told nothing."""
     returned: Mapping[str, int] = field(default_factory=dict)
-    """Query id → how many results came back, before duplicates were dropped; empty for a stored run."""
+    """Query id → how many results came back, where the ranking is not as long, as with duplicates that were dropped."""
     depth_advice: str | None = None
     """Why no more came back, or where the depth is set of a retriever that was not handed one, a sentence."""
     missing: tuple[str, ...] = ()
@@ -168,7 +168,7 @@ class Session:
         # A call that blocks the event loop ends late.
         if options.timeout is not None and reply.milliseconds > options.timeout * 1000:
             reply = reply.call.timed_out(options.timeout)
-        self._returned.update(zip(reply.call.query_ids, reply.returned, strict=False))
+        self._returned.update(reply.returned)
         for query_id, outcome in zip(reply.call.query_ids, reply.outcomes, strict=True):
             if isinstance(outcome, str):
                 when = f"time {repeat + 1} of {options.repeat}: " if options.repeat > 1 else ""
