@@ -200,6 +200,9 @@ _MESSAGES = (
 def _explain(error: yaml.MarkedYAMLError, text: str) -> Wrong:
     """Return a syntax error in plain words."""
     mark: Any = error.problem_mark
+    # A limit of newer versions of libyaml, which read ahead of the events.
+    if "nesting depth" in (error.problem or ""):
+        return too_deep(place(mark))
     context: Any = error.context_mark or mark
     said = ((error.problem or "", mark), (error.context or "", context))
     at, message = next((at, message) for part, message in _MESSAGES for words, at in said if part in words)
