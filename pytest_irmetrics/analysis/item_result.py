@@ -29,7 +29,7 @@ _NAMED = 20
 """How many of a verdict's queries its report names of its own; it says how many more there are."""
 
 
-@dataclass
+@dataclass(eq=False)
 class ItemResult:
     """What was measured and decided in one test item, with the notes that are printed of it."""
 

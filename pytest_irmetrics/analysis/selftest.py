@@ -76,7 +76,7 @@ class _Degraded(NamedTuple):
             rankings = tuple([tuple(self.change(query, one)) for one in intact.rankings(query.id)])
             answers[query.id] = replace(answers[query.id], rankings=rankings)
         run = Run.of(answers, Header(intact.run.depth))
-        return replace(intact, retrieved=replace(intact.retrieved, run=run))
+        return replace(intact, retrieved=intact.retrieved._replace(run=run))
 
     def fell_most(self, deltas: Mapping[str, float], intact: Evaluation, gates: Gates) -> str | None:
         """Return the metric that the advice names, by how far each moved; None where it would be true of none."""

@@ -98,7 +98,7 @@ def evaluate(
         concurrency=concurrency,
         repeat=repeat,
         executor=executor,
-    )
+    ).checked()
     is_run = isinstance(source, Run)
     if is_run:
         read_to = min((d for d in (source.depth, depth) if d is not None), default=None)

@@ -63,7 +63,7 @@ def decide(case: Case) -> tuple[Verdict, ...]:
             for query in evaluation.counted
             for gate in (own_gates(query) if limits.own is None else limits.own.get(query.id, ()))
         )
-        held = replace(case, gates=limits)
+        held = case._replace(gates=limits)
         for gate in (*limits, *of_queries):
             verdict = _judge(held, gate)
             if verdict is not None:

@@ -109,7 +109,7 @@ def per_cent(share: float) -> str:
     return f"{math.floor(share * 100 + TOLERANCE)}%"
 
 
-@dataclass(frozen=True)
+@dataclass(eq=False)
 class _Moved:
     """How a metric moved from another run under one set of labels, held against a limit: how far it rose, ``min_gain``."""
 

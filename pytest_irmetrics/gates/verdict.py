@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from dataclasses import dataclass
 from typing import Any, Literal, NamedTuple, get_args
 
 from pytest_irmetrics.base.numbers import TOLERANCE
@@ -119,8 +118,7 @@ class Verdict(NamedTuple):
 NOTHING = Against()
 
 
-@dataclass(frozen=True)
-class Case:
+class Case(NamedTuple):
     """What the gates of one test are judged by: its run, and how that compares with another, where there is one."""
 
     evaluation: Evaluation

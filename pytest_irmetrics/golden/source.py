@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Collection, Iterable
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -170,8 +169,7 @@ NO_CHARACTER = (
 )
 
 
-@dataclass(slots=True)
-class Node:
+class Node(NamedTuple):
     """A text, a list of nodes, or a mapping as a list of pairs of nodes."""
 
     place: Place

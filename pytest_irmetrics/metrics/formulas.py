@@ -13,10 +13,9 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from math import fsum, inf, isfinite, log2
 from operator import mul
-from typing import Literal
+from typing import Literal, NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.numbers import as_whole_number, read_number
@@ -294,8 +293,7 @@ def bpref(hits: Hits, k: int, _: None = None) -> float:
 # What is declared of each
 
 
-@dataclass(frozen=True)
-class Parameter:
+class Parameter(NamedTuple):
     """A parameter of a metric family: one of `choices`, or a number above 0 and below `below`."""
 
     name: str
@@ -332,8 +330,7 @@ def parameter_number(text: str) -> int | float | None:
 REL = Parameter("rel", None)
 
 
-@dataclass(frozen=True)
-class Family:
+class Family(NamedTuple):
     """A family of metrics, such as `ndcg`: all that is declared of it."""
 
     name: str

@@ -5,7 +5,6 @@ from __future__ import annotations
 import gc
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
-from dataclasses import replace
 from pathlib import Path
 from time import monotonic
 from typing import Any, NoReturn
@@ -284,7 +283,7 @@ async def _measure(item: GatedItem, retriever: Any, ask: Ask) -> Evaluation:
         raise MarkError(_NO_RETRIEVER)
     metrics, queries, options = item.metrics, item.queries(), item.retrieval_options()
     progress = progress_of(item.node, len(queries) * options.repeat)
-    return item.evaluation(metrics, await ask(queries, retriever, replace(options, progress=progress)))
+    return item.evaluation(metrics, await ask(queries, retriever, options._replace(progress=progress)))
 
 
 def _decided(

@@ -5,7 +5,6 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Mapping
-from dataclasses import fields
 from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain
@@ -67,7 +66,7 @@ class GatedItem:
         self.verbosity: int = node.config.getoption("verbose", 0)
         """How often `-v` was given."""
         written = {**self.settings.written, **self.parameter.asked}
-        self.asked = {one.name: written[one.name] for one in fields(RetrievalOptions) if one.name in written}
+        self.asked = {name: written[name] for name in RetrievalOptions._fields if name in written}
         """How the retriever is asked: the settings, or the mark's, that are fields of `RetrievalOptions`."""
         self.depth: int = self.asked["depth"]
         """How many results a query is asked for."""
@@ -195,7 +194,7 @@ class GatedItem:
                 executor=fixtures.executor,
                 seen=self.seen,
                 provenance=provenance,
-            )
+            ).checked()
         except ValueError as error:  # `doc_id is …`: all else was read from checked settings
             raise MarkError(f"The fixture ir_{error}") from None
 

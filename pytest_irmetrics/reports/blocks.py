@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
-from dataclasses import dataclass
 from enum import IntEnum
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from pytest_irmetrics.base.wording import cut
 from pytest_irmetrics.reports.item_report import ScoreRow
@@ -26,31 +25,19 @@ class Level(IntEnum):
     ALL = 2
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Block:
-    """A part of a report, and which levels show it."""
-
-    level: Level = Level.NORMAL
-    until: Level = Level.ALL
-    """The last level that shows it, where the next one says more instead."""
-
-    def is_shown_at(self, level: Level) -> bool:
-        """Whether a level shows it."""
-        return self.level <= level <= self.until
-
-
-@dataclass(frozen=True, slots=True)
-class Text(Block):
+class Text(NamedTuple):
     """A sentence; an empty one parts what is above from what is below."""
 
     text: str
     tone: str = ""
     """`bad`, `warn` or `strong`."""
     indent: int = 0
+    level: Level = Level.NORMAL
+    until: Level = Level.ALL
+    """The last level that shows it, where the next one says more instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Table(Block):
+class Table(NamedTuple):
     """Cells as they are printed, below their headings."""
 
     head: Sequence[str]
@@ -63,6 +50,8 @@ class Table(Block):
     """The columns that are not cut where a screen is narrow."""
     drawn: Sequence[ScoreRow | None] = ()
     """The numbers of each row, for outputs that draw them; empty where there is nothing to draw."""
+    level: Level = Level.NORMAL
+    until: Level = Level.ALL
 
     @classmethod
     def of(cls, rows: Sequence[T], columns: Sequence[Column[T]], **more: Any) -> Table:
@@ -75,8 +64,7 @@ class Table(Block):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class RankedDocument:
+class RankedDocument(NamedTuple):
     """A document of a ranking, its judgment, and its ranks before and now."""
 
     doc_id: str
@@ -113,8 +101,7 @@ RankRow: TypeAlias = tuple[int, RankedDocument | None, RankedDocument | None]
 """A rank, and the documents that stood there before and stand there now."""
 
 
-@dataclass(frozen=True, slots=True)
-class Query(Block):
+class Query(NamedTuple):
     """A query, its scores, and what became of its documents."""
 
     where: str
@@ -133,10 +120,21 @@ class Query(Block):
     compared: bool = False
     in_full: bool = False
     """Whether a terminal shows its ranking whatever its level."""
+    level: Level = Level.NORMAL
+    until: Level = Level.ALL
 
 
-@dataclass(frozen=True, slots=True)
-class Commands(Block):
+class Commands(NamedTuple):
     """What to run next, each with what it is for."""
 
     commands: Sequence[tuple[str, str]]
+    level: Level = Level.NORMAL
+    until: Level = Level.ALL
+
+
+Block: TypeAlias = Text | Table | Query | Commands
+
+
+def is_shown_at(block: Block, level: Level) -> bool:
+    """Whether a level shows a block."""
+    return block.level <= level <= block.until

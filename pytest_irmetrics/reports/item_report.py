@@ -7,15 +7,12 @@ Its dataclasses hold plain JSON values only, under the names that the JSON repor
 from __future__ import annotations
 
 import json
-from collections.abc import Hashable, Iterable, Mapping
-from dataclasses import dataclass, field, fields, is_dataclass
-from functools import cache
-from typing import Any, TypeVar, cast, get_args, get_type_hints
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import plural
-
-T = TypeVar("T")
 
 OWN_BASELINE = "the baseline"
 """What ``ItemReport.against`` is for the test's own baseline; any other run that is compared with has another name."""
@@ -36,7 +33,7 @@ def mean_name(metric: object, tag: str | None) -> str:
     return str(metric) if tag is None else f"{metric} [{tag}]"
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class ScoreRow:
     """One row of the score table: a metric over all queries of a golden set, or over those with one tag."""
 
@@ -79,7 +76,7 @@ class ScoreRow:
         return mean_name(self.metric, self.tag)
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class QueryReport:
     """One query: its judgments, and its ranking and scores now and in the baseline."""
 
@@ -127,7 +124,7 @@ class QueryReport:
         return self.text if self.text != self.query_id else None
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class VerdictReport:
     """A verdict as it is reported: its text, and the ids of the queries that are shown of it."""
 
@@ -181,7 +178,7 @@ def explaining_gates(gates: Iterable[VerdictReport]) -> list[VerdictReport]:
     return failed
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class Degradation:
     """One way in which ``--ir-selftest`` made the stored baseline worse, and which gates caught it."""
 
@@ -197,7 +194,7 @@ class Degradation:
     """Its mean, degraded − intact."""
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class SinceReport:
     """What a branch accepts for one test, since the commit where it left another branch."""
 
@@ -224,7 +221,7 @@ class SinceReport:
         return short if self.commit.startswith(self.ref) else f"{self.ref} ({short})"
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class Note:
     """A sentence that a reader should know besides the verdict."""
 
@@ -233,7 +230,7 @@ class Note:
     text: str
 
 
-@dataclass(slots=True)
+@dataclass(eq=False, slots=True)
 class ItemReport:
     """Everything that is printed, reported and stored of one test item."""
 
@@ -326,7 +323,19 @@ class ItemReport:
     @classmethod
     def loads(cls, text: str) -> ItemReport:
         """Read what ``dumps`` wrote."""
-        return read_dataclass(cls, json.loads(text))
+        return cls.of_json(json.loads(text))
+
+    @classmethod
+    def of_json(cls, data: Mapping[str, Any]) -> ItemReport:
+        """Build a report of JSON values. Raises TypeError for a key that is unknown or missing."""
+        values = dict(data)
+        for key, part in _PARTS.items():
+            value = values.get(key)
+            if isinstance(value, list):
+                values[key] = [part(**one) for one in value]
+            elif value is not None:
+                values[key] = part(**value)
+        return cls(**values)
 
 
 _LEFT_OUT_EMPTY = ("provenance", "renamed_from", "stages", "unasked")
@@ -338,24 +347,13 @@ def as_json(part: Any) -> dict[str, Any]:
     return {name: value for name, value in values.items() if value or name not in _LEFT_OUT_EMPTY}
 
 
-def read_dataclass(kind: type[T], data: Mapping[str, Any]) -> T:
-    """Build a dataclass, and those within it, from JSON values. Raises TypeError for a key that is unknown or missing."""
-    values = dict(data)
-    for key, part in _parts(cast("Hashable", kind)).items():
-        value = values.get(key)
-        if isinstance(value, list):
-            values[key] = [read_dataclass(part, one) for one in value]
-        elif value is not None:
-            values[key] = read_dataclass(part, value)
-    return kind(**values)
-
-
-@cache
-def _parts(kind: Hashable) -> dict[str, Any]:
-    """Return the fields of a dataclass that hold dataclasses: `X`, `X | None`, `list[X]` or `list[X] | None`."""
-    found = {key: _innermost(hint) for key, hint in get_type_hints(kind).items()}
-    return {key: part for key, part in found.items() if is_dataclass(part)}
-
-
-def _innermost(hint: Any) -> Any:
-    return _innermost(get_args(hint)[0]) if get_args(hint) else hint
+_PARTS: Mapping[str, type] = {
+    "rows": ScoreRow,
+    "gates": VerdictReport,
+    "slices": ScoreRow,
+    "notes": Note,
+    "since": SinceReport,
+    "selftest": Degradation,
+    "queries": QueryReport,
+}
+"""The fields of an ItemReport that hold one of these, or a list of them."""

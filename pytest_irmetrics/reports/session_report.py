@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import LATENCY_DIGITS, TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
@@ -21,8 +21,7 @@ _ENDINGS = {
 """What pytest's exit statuses mean, where the golden sets do not explain them."""
 
 
-@dataclass(frozen=True, slots=True)
-class RunInfo:
+class RunInfo(NamedTuple):
     """When a session ran, how long it took, and on what."""
 
     started: str
@@ -31,22 +30,21 @@ class RunInfo:
     """From the session's start until its reports were written."""
     commit: str = ""
     """The commit that was checked out; empty where none is known."""
-    versions: dict[str, str] = field(default_factory=dict)
+    versions: Mapping[str, str] = {}
     """`python`, `pytest` and `pytest-irmetrics`."""
     folder: str = ""
     """Where pytest was called, relative to the repository's root; empty for the root itself, or outside of a repository."""
 
 
-@dataclass(frozen=True, slots=True)
-class SessionReport:
+class SessionReport(NamedTuple):
     """What one pytest session measured and stored: all that the terminal summary and the report files are made of."""
 
     items: Sequence[ItemReport] = ()
     exit_status: int = 0
     """pytest's own."""
-    outcomes: Mapping[str, str] = field(default_factory=dict)
+    outcomes: Mapping[str, str] = {}
     """Node id → pytest's outcome of the whole test: `passed`, `failed`, `skipped`, `xfailed` or `xpassed`."""
-    unmeasured: Mapping[str, str] = field(default_factory=dict)
+    unmeasured: Mapping[str, str] = {}
     """Node id → failure message, of tests that failed before anything was measured, as for a broken golden set."""
     unused_baselines: Sequence[str] = ()
     """The paths of the stored baselines that no test of the session read, sorted."""

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pytest_irmetrics.base.screen import Line, Screen, display_width, shorten, table
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import document
-from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table, Text
+from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table, Text, is_shown_at
 from pytest_irmetrics.reports.item_report import ItemReport
 from pytest_irmetrics.reports.session_report import SessionReport, gated_score, query_count
 
@@ -32,7 +32,7 @@ def lines(blocks: Iterable[Block], screen: Screen, verbosity: int, *, spaced: bo
     last: type | None = None
     blank = True
     for block in blocks:
-        if not block.is_shown_at(level):
+        if not is_shown_at(block, level):
             continue
         if spaced and last not in (None, type(block)) and type(block) is not Query and not blank:
             yield Line("")

@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
@@ -56,9 +55,8 @@ class Seen:
         """The items without an id of the first answers that were refused for one."""
 
 
-@dataclass(frozen=True, slots=True)
-class RetrievalOptions:
-    """How a retriever is asked and its answers are read. Raises ValueError for a value out of range."""
+class RetrievalOptions(NamedTuple):
+    """How a retriever is asked and its answers are read."""
 
     depth: int
     """How many results are asked for, and at most read; 1 or more."""
@@ -82,7 +80,8 @@ class RetrievalOptions:
     progress: Callable[[int], object] | None = None
     """Called, from the thread that collects the answers, with how many queries a reply has answered."""
 
-    def __post_init__(self) -> None:
+    def checked(self) -> RetrievalOptions:
+        """Return the options themselves. Raises ValueError for a value out of range."""
         counts = {name: getattr(self, name) for name in ("depth", "concurrency", "repeat")}
         wrong = {
             name: "a whole number, 1 or more" for name, n in counts.items() if type(n) is not int or n < 1
@@ -102,6 +101,7 @@ class RetrievalOptions:
                 )
         for name, wanted in wrong.items():
             raise ValueError(f"{name} is {describe(getattr(self, name))}. Give {wanted}.")
+        return self
 
     @property
     def is_sequential(self) -> bool:
@@ -110,7 +110,7 @@ class RetrievalOptions:
 
     def for_worker(self) -> RetrievalOptions:
         """Return what a worker of the executor needs of them: small, and possible to pickle."""
-        return replace(self, executor=None, seen=None, progress=None)
+        return self._replace(executor=None, seen=None, progress=None)
 
 
 class Call(NamedTuple):

@@ -10,7 +10,7 @@ import copy
 import functools
 import inspect
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass
 from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.wording import printable
@@ -76,8 +76,7 @@ class _CallStyle(NamedTuple):
         return args, params if self.depth_name is None else {**params, self.depth_name: depth}
 
 
-@dataclass(frozen=True, slots=True)
-class Retriever:
+class Retriever(NamedTuple):
     """A retriever's function, its signature and how to call it."""
 
     function: Callable[..., Any]
@@ -85,12 +84,12 @@ class Retriever:
     """None: unreadable, so the function is called with (query, k)."""
     is_async: bool
     """Whether a call has to be awaited, as far as can be known without calling."""
+    styles: dict[tuple[str, ...], _CallStyle | str]
+    """Names of a query's params → how to call with them, or why that is impossible; filled as queries come."""
     batch_size: int | None = None
     """How many queries one call takes at most; None: one query, given as text rather than as a list."""
     depth_advice: str | None = None
     """Where the depth is set of a framework's object that cannot be handed one, a sentence; None: it is handed over."""
-    _styles: dict[tuple[str, ...], _CallStyle | str] = field(default_factory=dict, compare=False, repr=False)
-    """Names of a query's params → how to call with them, or why that is impossible."""
 
     @classmethod
     def of(cls, retriever: Any, *, prefer_async: bool = False) -> Retriever:
@@ -105,7 +104,7 @@ class Retriever:
         if callable(function) and not inspect.isclass(function):
             call = getattr(type(function), "__call__", None)  # noqa: B004 - looked at, not asked for
             is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
-            return cls(function, _signature_of(function), is_async, size)
+            return cls(function, _signature_of(function), is_async, {}, size)
         for names in _METHODS:
             sync, later = (_method(retriever, name) for name in names)
             if sync and value_of(value_of(retriever, "_aget_relevant_documents"), "__module__") == _LANGCHAIN:
@@ -116,12 +115,12 @@ class Retriever:
             signature = _signature_of(method)
             if names[0] == "run" and signature is not None:
                 signature = _by_keyword(retriever, signature)
-            found = cls(method, signature, method is later)
+            found = cls(method, signature, method is later, {})
             style = found._style_for({})
             if style.positional == 2 or style.depth_name is not None:
                 return found
             where = f"Its retriever, {type_name(retriever)}, has a depth of its own"
-            return replace(found, depth_advice=f"{where}: set it where the retriever is made.")
+            return found._replace(depth_advice=f"{where}: set it where the retriever is made.")
         raise RetrievalError(f"The retriever is {describe(retriever)}.{_hint(retriever)} {_RETRIEVERS}")
 
     def call_for(self, queries: Sequence[Query], depth: int, repeat: int) -> Call | str:
@@ -130,9 +129,9 @@ class Retriever:
         if any(query.text is None for query in queries):
             return "there is no text to ask with. A golden set without texts can only be scored with a Run in place of the retriever."
         names = tuple(params)
-        style = self._styles.get(names)
+        style = self.styles.get(names)
         if style is None:
-            style = self._styles[names] = self._checked_style(params)
+            style = self.styles[names] = self._checked_style(params)
         if isinstance(style, str):
             return style
         text = [query.text for query in queries] if is_batch else queries[0].text

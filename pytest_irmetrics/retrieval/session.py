@@ -4,10 +4,9 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
 from math import inf
 from time import monotonic
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.retrieval.answers import Staged
@@ -31,21 +30,20 @@ MAX_INITIAL_FAILURES = 5
 """After this many errors in a row from the start the other queries are not asked."""
 
 
-@dataclass(frozen=True, slots=True)
-class Retrieved:
+class Retrieved(NamedTuple):
     """The result of asking a retriever every query of a set: the run, and what went wrong."""
 
     run: Run
     """The queries that were answered each time, in the order given."""
-    errors: Mapping[str, str] = field(default_factory=dict)
+    errors: Mapping[str, str] = {}
     """Query id → what went wrong, in the order given."""
     unasked: int = 0
     """How many queries have neither an answer nor an error, as the first five failed in a row."""
-    latencies: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    latencies: Mapping[str, tuple[float, ...]] = {}
     """Query id → milliseconds, one number for each repeat; of a batch, each query's share. Empty for a stored run."""
-    stages: Mapping[str, Stages] = field(default_factory=dict)
+    stages: Mapping[str, Stages] = {}
     """Query id → where its judged documents stood at earlier stages, the first time it was asked; without those of which the retriever told nothing."""
-    returned: Mapping[str, int] = field(default_factory=dict)
+    returned: Mapping[str, int] = {}
     """Query id → how many results came back, where the ranking is not as long, as with duplicates that were dropped."""
     depth_advice: str | None = None
     """Why no more came back, or where the depth is set of a retriever that was not handed one, a sentence."""

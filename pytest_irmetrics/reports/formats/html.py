@@ -11,7 +11,7 @@ from datetime import datetime
 
 from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.reports import document, plots
-from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table, Text
+from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table, Text, is_shown_at
 from pytest_irmetrics.reports.html_page import page
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, QueryReport
 from pytest_irmetrics.reports.query_details import query_block, query_option
@@ -81,7 +81,7 @@ def _blocks(item: ItemReport, said_above: Collection[str]) -> list[Block]:
     """
     blocks: list[Block] = []
     for block in document.whole(item):
-        shown = block.is_shown_at(Level.NORMAL if isinstance(block, Query) else Level.ALL)
+        shown = is_shown_at(block, Level.NORMAL if isinstance(block, Query) else Level.ALL)
         if not shown or (isinstance(block, Text) and block.text in said_above):
             continue
         if isinstance(block, Commands) and item.against == OWN_BASELINE:

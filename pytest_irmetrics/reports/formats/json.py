@@ -14,7 +14,7 @@ from typing import Any
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import read_json_strictly
-from pytest_irmetrics.reports.item_report import ItemReport, as_json, read_dataclass
+from pytest_irmetrics.reports.item_report import ItemReport, as_json
 from pytest_irmetrics.reports.session_report import RunInfo, SessionReport
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.run_json import REPORT_FORMAT as FORMAT
@@ -40,7 +40,7 @@ def render(session: SessionReport) -> str:
         "headline": session.headline(),
         "unused_baselines": list(session.unused_baselines),
         "unmeasured": dict(session.unmeasured),
-        "run_info": session.info,
+        "run_info": session.info and session.info._asdict(),
         "gone_since": list(session.gone_since),
     }
     items = sorted(session.items, key=lambda item: item.nodeid)
@@ -99,11 +99,11 @@ def _session(document: dict[str, Any]) -> SessionReport:
         test["run"] = None if test["run"] is None else Run.loads(json.dumps(test["run"])).dumps()
     info = document.get("run_info")
     return SessionReport(
-        items=[read_dataclass(ItemReport, test) for test in tests],
+        items=[*map(ItemReport.of_json, tests)],
         exit_status=document["exit_status"],
         outcomes={nodeid: outcome for nodeid, outcome in outcomes.items() if outcome is not None},
         unmeasured=document["unmeasured"],
         unused_baselines=document["unused_baselines"],
-        info=None if info is None else read_dataclass(RunInfo, info),
+        info=None if info is None else RunInfo(**info),
         gone_since=document.get("gone_since", ()),
     )

@@ -10,7 +10,7 @@ from itertools import accumulate
 from pytest_irmetrics.base.escape import code_markdown, escape_markdown
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.reports import document
-from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table, Text
+from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table, Text, is_shown_at
 from pytest_irmetrics.reports.item_report import ItemReport
 from pytest_irmetrics.reports.session_report import SessionReport, subject
 from pytest_irmetrics.reports.variants import variant_tables
@@ -95,7 +95,7 @@ def _blocks(blocks: Iterable[Block], queries: int) -> Iterator[str]:
     level = Level.VERBOSE if queries == _QUERIES[0] else Level.NORMAL
     last, left_out = "", 0
     for block in blocks:
-        if not block.is_shown_at(Level.VERBOSE if isinstance(block, Query) else level) or block == Text(""):
+        if not is_shown_at(block, Level.VERBOSE if isinstance(block, Query) else level) or block == Text(""):
             continue
         kind = "list" if isinstance(block, Text) and (block.tone or block.indent) else type(block).__name__
         if kind == "Query":
