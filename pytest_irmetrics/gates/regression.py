@@ -320,7 +320,7 @@ class _Drop(_Moved):
                 f"{score_text(self.margin)} more is run noise)."
             )
         if why == "chance":
-            return f"{fell}, which may be chance: undecided{self._chance()}."
+            return f"{fell}, which may be chance: undecided{self._chance()}"
         because = ""
         if why == "noise hides any fall":
             because = (
@@ -345,13 +345,34 @@ class _Drop(_Moved):
         return ("", "") if p is None else (_p_text(p, self.level or _LEVEL, sign=sign), adjusted)
 
     def _chance(self) -> str:
-        """Say, in parentheses, how likely a fall is that may be chance, and how far one must be that is not."""
+        """Say how likely a fall is that may be chance, and how far one must be that is not; or that too few queries changed to tell."""
+        p = "".join(self._p_text(" "))
+        if not p:
+            return "."
+        if too_few := self._too_few_changed(self.level or _LEVEL):
+            return f". {too_few}"
         from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance  # noqa: PLC0415 - as above
 
         enough = drop_for_chance([*self.change.weighted_differences.values()], self.margin)
-        limit = f"{enough:g} would fail one harmless change in {HARMLESS_IN}" if enough else ""
-        facts = [*filter(None, ["".join(self._p_text(" ")), limit])]
-        return f" ({'; '.join(facts)})" if facts else ""
+        # Adjusted for several gates, p may be high beside a fall that chance rarely gives.
+        rare = enough + self.margin <= self.value
+        return f" ({p})." if rare else f" ({p}; {enough:g} would fail one harmless change in {HARMLESS_IN})."
+
+    def _too_few_changed(self, level: float) -> str:
+        """Say that so few queries changed that no p could be below this level; empty where one could."""
+        from pytest_irmetrics.comparison.significance import smallest_p  # noqa: PLC0415 - as above
+
+        change, count = self.change, self.change.changed
+        least = smallest_p(count)
+        if least <= level:
+            return ""
+        if count == 1:
+            return "Only 1 query changed: too few to generalise from, but this one did break."
+        how = "all down" if not change.better else f"{len(change.worse)} of them down"
+        return (
+            f"Only {count} queries changed, {how}. The smallest p that {count} can give is "
+            f"{score_text(least, level, digits=2)}: too few to generalise from, but these did break."
+        )
 
     def statistics(self) -> Iterator[str]:
         yield from super().statistics()
@@ -366,20 +387,11 @@ class _Drop(_Moved):
         change = self.change
         if change.p_value is None or change.interval is None:
             return
-        from pytest_irmetrics.comparison.significance import smallest_p  # noqa: PLC0415 - as above
+        if too_few := self._too_few_changed(_LEVEL):
+            yield too_few
+            return
         from pytest_irmetrics.comparison.slices import main_slice  # noqa: PLC0415 - as above
 
-        least = smallest_p(change.changed)
-        if least > _LEVEL:
-            if change.changed == 1:
-                yield "Only 1 query changed: too few to generalise from, but this one did break."
-                return
-            how = "all down" if not change.better else f"{len(change.worse)} of them down"
-            yield (
-                f"Only {change.changed} queries changed, {how}. The smallest p that {change.changed} can give is "
-                f"{least:.2f}: too few to generalise from, but these did break."
-            )
-            return
         exact = "Exact for these two runs on this golden set" if self.noise is None else ""
         if change.tag is None and main_slice(self.comparison, change.metric) is not None:
             if exact:
