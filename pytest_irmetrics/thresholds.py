@@ -107,8 +107,7 @@ def _out_of_range(metric: Metric, word: Word, limit: Limit) -> str:
         return "" if within else f", out of its range. {word.advice}"
     if not math.isfinite(upper):
         return f". Write a number, {Limit(lower)} or more."
-    share = round(value / 100, 12)  # 1.1 / 100 is not 0.011 in binary
-    hint = f" For {limit} per cent, write {Limit(share)}." if 1 < value <= 100 else ""
+    hint = f" For {limit} per cent, write {value / 100:g}." if 1 < value <= 100 else ""
     return f", which it can never be. Write a number from {Limit(lower)} to {Limit(upper)}.{hint}"
 
 
@@ -209,7 +208,7 @@ def read_limit(
     name = name or f"`{word}` of {metric}"
     if problem := _unusable_word(metric, word, for_query=for_query):
         raise ThresholdError(problem)
-    text = value.strip() if isinstance(value, str) else None
+    text = value if isinstance(value, str) else None
     if text == _OFF:
         return None
     if text == "auto" and word == "max_drop" and not for_query:
@@ -218,7 +217,7 @@ def read_limit(
     percent = text is not None and text.endswith("%")
     if percent and word != "max_drop":
         raise ThresholdError(f"{name} is {shown}, but only `max_drop` takes per cent. Write a number.")
-    number = finite(value) if text is None else read_number(text.removesuffix("%").rstrip())
+    number = finite(value) if text is None else read_number(text.removesuffix("%"))
     if number is None:
         example = WORDS[word].example.removesuffix(" or auto" if for_query else "")
         raise ThresholdError(
@@ -236,7 +235,7 @@ def _unusable_word(metric: Metric, word: str, *, for_query: bool) -> str:
     if word not in allowed:
         if word in WORDS:
             return f"`{word}` is about many queries, and this threshold is about one. Use {_code_list(QUERY_WORDS)}."
-        close = get_close_matches(word.lower()[:_MAX_SHOWN].replace("-", "_"), allowed, n=1)
+        close = get_close_matches(word.lower().replace("-", "_"), allowed)
         advice = f"Did you mean `{close[0]}`?" if close else f"The words are {_code_list(allowed)}."
         return f"{quote(word)} is no word of a threshold. {advice}"
     if metric.kind == "latency" and word != "max":

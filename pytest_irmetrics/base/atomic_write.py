@@ -106,7 +106,7 @@ def _mode(path: Path) -> int | None:
 def _replace(real: Path, data: bytes, mode: int | None) -> None:
     real.parent.mkdir(parents=True, exist_ok=True)
     _sweep(real.parent)
-    temporary = real.with_name(f".ir-writing-{secrets.token_hex(8)}.tmp")
+    temporary = real.with_name(f".ir-writing-{secrets.token_hex()}.tmp")
     try:
         with temporary.open("xb") as file:
             file.write(data)

@@ -48,8 +48,6 @@ def break_ci_commands(text: str) -> str:
 
 def id_printed_as(printed: str, ids: Iterable[str]) -> str | None:
     r"""Return the id that messages print, escaped, as `printed` (``how\ndo I``); None where none or several of `ids` are."""
-    if "\\" not in printed:
-        return None
     found = {one for one in ids if printed in (escape_terminal(one), printable(one))}
     return found.pop() if len(found) == 1 else None
 

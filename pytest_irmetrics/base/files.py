@@ -38,19 +38,16 @@ def read_bytes(path: Path, limit: int = MAX_RUN_BYTES) -> bytes:
             if stat.S_ISDIR(status.st_mode):
                 raise FileError("This is a folder. Name a file in it.")
             raise FileError("This is no regular file, but a pipe or a device. Write it to a file.")
-        with path.open("rb") as file:
-            data = b"" if status.st_size > limit else file.read(limit + 1)
+        if status.st_size > limit:
+            raise FileError(f"The file is larger than {_size(limit)}. Split it.")
+        data = path.read_bytes()
     except (FileNotFoundError, NotADirectoryError):
         raise FileError("There is no such file. Check the path.") from None
     except (OSError, ValueError) as error:  # ValueError: no file can have such a path
         raise FileError(
             f"The file cannot be read: {getattr(error, 'strerror', None) or error}. Check the path and its permissions."
         ) from None
-    if data.startswith(_GZIP_MAGIC):
-        return _unpacked(data, limit)
-    if max(status.st_size, len(data)) > limit:
-        raise FileError(f"The file is larger than {_size(limit)}. Split it.")
-    return data
+    return _unpacked(data, limit) if data.startswith(_GZIP_MAGIC) else data
 
 
 def _unpacked(data: bytes, limit: int) -> bytes:
@@ -87,7 +84,7 @@ def _is_packed(path: Path) -> bool:
 
 def without_gz(path: Path) -> Path:
     """Return a path without the suffix ``.gz``: ``faq.qrels`` for ``faq.qrels.gz``."""
-    return path.with_suffix("") if _is_packed(path) and path.stem else path
+    return path.with_suffix("") if _is_packed(path) else path
 
 
 def relative_path(path: str | os.PathLike[str], start: str | os.PathLike[str] = os.curdir) -> str:
@@ -132,7 +129,7 @@ def strict_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 def _number(written: str) -> float:
     value = float(written)
     if not math.isfinite(value):
-        raise ValueError(f"{written[:30]} is not a finite number")
+        raise ValueError(f"{written} is not a finite number")
     return value
 
 

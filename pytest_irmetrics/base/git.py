@@ -20,7 +20,7 @@ from pytest_irmetrics.base.wording import printable
 
 _OPTIONS = (
     *("--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs"),
-    *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false", "-c", "protocol.allow=never"),
+    *("-c", "core.hooksPath=/dev/null", "-c", "core.fsmonitor=false"),
     *("-c", "log.showSignature=false", "-c", "i18n.logOutputEncoding=UTF-8"),
 )
 _CHANGES = (
@@ -30,9 +30,7 @@ _CHANGES = (
 # In a hook GIT_DIR and GIT_INDEX_FILE are those of the command that called it.
 _UNSET = re.compile("GIT_(?!CONFIG|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|EXEC_PATH)")
 _SET = {
-    "GIT_ALLOW_PROTOCOL": "",
-    "GIT_NO_LAZY_FETCH": "1",
-    "GIT_TERMINAL_PROMPT": "0",
+    "GIT_ALLOW_PROTOCOL": "",  # none, so that nothing is fetched
     "LANGUAGE": "",
     "LC_ALL": "C",
 }
@@ -130,9 +128,8 @@ class Repository:
 
     def commit(self, revision: str) -> str:
         """Return the id of the commit that a revision names. Raises GitError."""
-        # Not of an option, nor of what cannot be passed on.
-        asks = bool(revision) and not revision.startswith("-") and "\0" not in revision
-        found = self._ask("rev-parse", "--verify", "--quiet", revision + "^{commit}") if asks else ""
+        is_option = revision.startswith("-")
+        found = "" if is_option else self._ask("rev-parse", "--verify", "--quiet", revision + "^{commit}")
         if found:
             return found
         remote, _, branch = revision.partition("/")

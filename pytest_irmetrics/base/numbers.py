@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import math
 import re
+from itertools import count
 from numbers import Integral, Real
 
 MINUS = "\N{MINUS SIGN}"
@@ -24,12 +25,11 @@ JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?"
 # The same, or without the zero before its point (.5). Not octal, hexadecimal, 1_000 or the digits of other scripts:
 # YAML, JSON and Python disagree on these.
 _NUMBER = re.compile(rf"{JSON_NUMBER.pattern}|-?\.[0-9]+(?:[eE][+-]?[0-9]+)?")
-_MAX_LENGTH = 400  # characters: the largest double has 309 digits before its point
 
 
 def read_number(text: str) -> int | float | None:
-    """Read a number as JSON writes it, or ``.5``; None if it is not one, too long, or beyond a double."""
-    if len(text) > _MAX_LENGTH or _NUMBER.fullmatch(text) is None:
+    """Read a number as JSON writes it, or ``.5``; None if it is not one, or beyond a double."""
+    if _NUMBER.fullmatch(text) is None:
         return None
     number = float(text)
     if not math.isfinite(number):
@@ -63,11 +63,11 @@ def score_text(value: float | None, *against: float | None, digits: int = 4) -> 
         return "-"
     others = [other for other in against if other is not None and abs(other - value) > TOLERANCE]
     large = max(map(abs, (value, *others))) >= 1e9
-    for places in range(6 if large else digits, 18):
+    for places in count(6 if large else digits):
         shown = _rounded(value, places, large=large)
         if all(shown != _rounded(other, places, large=large) for other in others):
             break
-    return shown.replace("-", MINUS, 1) if shown.startswith("-") else shown
+    return shown.replace("-", MINUS)
 
 
 def _rounded(value: float, places: int, *, large: bool) -> str:

@@ -100,8 +100,8 @@ _WORD = re.compile(r"(?:^| )((?:`[^`]*`|[^ ])*)")
 class Screen(NamedTuple):
     """A terminal to print to: its width in cells, and its stream's encoding."""
 
-    width: int = 80
-    encoding: str | None = "utf-8"
+    width: int
+    encoding: str | None
 
     @property
     def dots(self) -> str:

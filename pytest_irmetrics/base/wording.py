@@ -21,7 +21,7 @@ def printable(text: str) -> str:
     return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
 
 
-def cut(text: str, most: int = 30) -> str:
+def cut(text: str, most: int) -> str:
     """Return `text` cut to at most `most` characters, with `…` for what is left out."""
     return text if len(text) <= most else f"{text[: most - 1]}…"
 

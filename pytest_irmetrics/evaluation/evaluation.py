@@ -122,11 +122,6 @@ class Evaluation:
         """The queries that count in a mean, in the golden set's order: all but the ``xfail`` ones."""
         return tuple([query for query in self._asked if query.xfail is None])
 
-    @cached_property
-    def _weigh_the_same(self) -> bool:
-        """Whether all queries that count have one weight, as nearly always: their weighted mean is then the plain one."""
-        return len({query.weight for query in self.counted}) == 1
-
     @property
     def known_bad(self) -> list[Query]:
         """The queries marked ``xfail`` that were asked, in the golden set's order."""
@@ -313,7 +308,7 @@ class Evaluation:
         metric = self.metric(metric)
         if metric.kind == "latency":
             return self._percentile(metric, tag)
-        weights = None if self._weigh_the_same else [query.weight for query in self.queries(metric, tag)]
+        weights = [query.weight for query in self.queries(metric, tag)]
         found = mean_of_scored(self.column(metric, tag), weights)
         if found is not None:
             return found
@@ -340,7 +335,7 @@ class Evaluation:
         times = sorted(time for each in taken for time in each)
         if not times:
             raise NoQueryError(f"{metric.name} needs a retriever to time; a stored run has no latencies.")
-        return times[max(0, math.ceil(_PERCENTILES[metric.family] * len(times)) - 1)]
+        return times[math.ceil(_PERCENTILES[metric.family] * len(times)) - 1]
 
     # Other evaluations
 
@@ -352,5 +347,5 @@ class Evaluation:
         """Return the same run's evaluation over some of the queries, cut at a depth."""
         depth = min((d for d in (self.depth, depth) if d is not None), default=None)
         narrow = replace(self, only=frozenset(only), depth=depth)
-        # Else its scores are computed already.
-        return narrow if depth != self.depth or narrow._asked != self._asked else self  # noqa: SLF001 - of the same class
+        same = (narrow.depth, narrow._asked) == (self.depth, self._asked)  # noqa: SLF001 - of the same class
+        return self if same else narrow  # whose scores are computed already

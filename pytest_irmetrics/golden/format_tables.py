@@ -153,8 +153,8 @@ def _median(ratings: Sequence[str]) -> str:
     """Return the median of several raters' ratings as text; one that is no number as it is."""
     from statistics import median  # noqa: PLC0415 - slow to import, and needed for books of Quepid alone
 
-    numbers = [read_number(rating) for rating in ratings]
-    return ratings[numbers.index(None)] if None in numbers else str(median(number or 0 for number in numbers))
+    odd = [rating for rating in ratings if read_number(rating) is None]
+    return odd[0] if odd else str(median(map(float, ratings)))
 
 
 # BEIR

@@ -9,7 +9,7 @@ import yaml
 from yaml.events import MappingStartEvent, ScalarEvent, SequenceStartEvent
 
 from pytest_irmetrics.base.files import without_gz
-from pytest_irmetrics.base.numbers import JSON_NUMBER, as_whole_number
+from pytest_irmetrics.base.numbers import JSON_NUMBER
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.formats import KEYS, Format
 from pytest_irmetrics.golden.golden_set import GoldenSet
@@ -162,7 +162,7 @@ def set_as_dict(golden: GoldenSet) -> dict[str, Any]:
     if golden.name not in from_path:
         found["name"] = golden.name
     if golden.relevance_level != 1:
-        found["relevance_level"] = as_whole_number(golden.relevance_level)
+        found["relevance_level"] = golden.relevance_level
     for tag in dict.fromkeys(threshold.tag for threshold in golden.thresholds):
         of_tag = [threshold for threshold in golden.thresholds if threshold.tag == tag]
         if tag is None:

@@ -48,7 +48,7 @@ def _doubtful_texts(golden: GoldenSet) -> Iterator[_Note]:
         named += [("tag", tag) for tag in query.tags]
         named += [("document id", doc_id) for doc_id in (*query.documents, *query.forbidden)]
         for what, text in named:
-            if text and _PLAIN.fullmatch(text) is None and (what, text) not in seen:
+            if _PLAIN.fullmatch(text) is None and (what, text) not in seen:
                 seen.add((what, text))
                 of_document = what == "document id"
                 where = golden.where_judged(query.id, text) if of_document else golden.where(query.id)

@@ -51,7 +51,7 @@ def read_keys(
             nodes[name] = value
             values[name] = source.attempt(readers[name], value, name)
         elif not name.startswith("x-"):
-            close = get_close_matches(name.lower()[:40], readers, n=1)
+            close = get_close_matches(name.lower(), readers)
             advice = f"Its keys are {', '.join(sorted(readers))}; one for people begins with x-."
             advice = f"Did you mean `{close[0]}`?" if close else advice
             source.add(Wrong(key.place, f"{quote(name)} is no key of {what}. {advice}"))
@@ -314,7 +314,7 @@ class QueryReader:
         number = read_number(node.value)
         if number is None:
             advice = "Write a smaller one, or quote it to make it text."
-            raise Wrong(node.place, f"The number {cut(node.value)} is too large. {advice}")
+            raise Wrong(node.place, f"The number {cut(node.value, 30)} is too large. {advice}")
         return number
 
     def read_thresholds(

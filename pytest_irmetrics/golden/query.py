@@ -127,8 +127,8 @@ def judges_other_passages(query: Query, answer: Answer) -> bool:
     if not edited.isdisjoint({*answer.passages, *(passage.key for passage in query.passages)}):
         return True
     # A document that was judged by passage and is judged as a whole now.
-    whole = edited & judgments.keys()
-    return any(key.startswith(f"{doc}: ") for doc in whole for key in edited & stored.keys())
+    gone = stored.keys() - judgments.keys()
+    return any(key.startswith(f"{doc}: ") for doc in judgments for key in gone)
 
 
 def documents_of(query: Query, ranking: Iterable[str]) -> Iterator[str]:

@@ -11,6 +11,7 @@ no `sum()` (compensated since Python 3.12), no `fsum`, and logarithms through `l
 
 from __future__ import annotations
 
+import sys
 from bisect import bisect_right
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from math import fsum, inf, isfinite, log2
@@ -29,7 +30,7 @@ Value = str | int | float
 
 Grade = int | float
 
-NO_CUTOFF = 1 << 62
+NO_CUTOFF = sys.maxsize
 """The k of a metric without a cut-off: no ranking is that long."""
 
 
@@ -41,8 +42,7 @@ def best_first(grades: Iterable[Grade]) -> Sequence[Grade]:
     """Return the grades of a query's judgments, best first. Raises MetricError for one that is infinite or not a number."""
     ordered = sorted(grades, reverse=True)
     try:
-        # Their sum tells it at once; that of finite ones below 0 may still overflow.
-        finite = isfinite(sum(ordered)) or all(map(isfinite, ordered))
+        finite = all(map(isfinite, ordered))
     except OverflowError:  # an integer that no double holds
         finite = False
     if not finite:
@@ -68,7 +68,7 @@ class Hits:
         self.grades = grades
         self.level = level
         self.ranks = [rank for rank, grade in judged if grade >= level]
-        self.relevant = len([1 for grade in grades if grade >= level])
+        self.relevant = len([grade for grade in grades if grade >= level])
 
     def judged_within(self, k: int) -> Sequence[tuple[int, Grade]]:
         """Return rank and grade of the judged documents within the first k."""
@@ -279,7 +279,7 @@ def bpref(hits: Hits, k: int, _: None = None) -> float:
     if not relevant:
         return 0.0
     level = hits.level
-    not_relevant = min(len([1 for grade in hits.grades if 0 <= grade < level]), relevant)
+    not_relevant = min(len([grade for grade in hits.grades if 0 <= grade < level]), relevant)
     above = 0  # documents judged not relevant that are ranked above
     total = 0.0
     for _rank, grade in hits.judged_within(k):

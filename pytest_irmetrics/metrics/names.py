@@ -174,7 +174,7 @@ def _read_parameters(family: Family, given: Mapping[str, str]) -> dict[str, Valu
 def _unknown_parameter(family: Family, written: str) -> str:
     """Word the error for a parameter that a family does not have."""
     names = [parameter.name for parameter in family.parameters]
-    close = get_close_matches(written.casefold(), names, n=1)
+    close = get_close_matches(written.casefold(), names)
     advice = f"It has {' and '.join(names)}." if names else "It has none."
     if close:
         advice = f"Did you mean {close[0]}?"
@@ -214,7 +214,7 @@ def _unknown_metric(text: str, name: str, custom: Collection[str]) -> str:
     meant = _ALL.get(stem.casefold().rstrip("_-. "))
     if digits and meant:
         return f"unknown metric {text!r}. Did you mean {meant}@{digits}?"
-    close = get_close_matches(name.casefold(), [*_ALL, *custom], n=1)
+    close = get_close_matches(name.casefold(), [*_ALL, *custom])
     if close:
         return f"unknown metric {text!r}. Did you mean {_ALL.get(close[0], close[0])}{cut}?"
     return f"unknown metric {text!r}. Known are {', '.join([*FAMILIES, *custom])}."

@@ -215,7 +215,7 @@ class RunConfig:
         if hasattr(self._config, "workerinput"):  # pytest-xdist's: it does not know who reads its failures
             return Screen(100, "utf-8")
         if not self._config.pluginmanager.has_plugin("terminalreporter"):  # -p no:terminal
-            return Screen()
+            return Screen(80, "utf-8")
         writer = self._config.get_terminal_writer()
         encoding = getattr(writer._file, "encoding", None)  # noqa: SLF001 - pytest has no public way to it
         return Screen(max(writer.fullwidth, 40), encoding)

@@ -67,7 +67,7 @@ def _add_titles(report: ItemReport, item: GatedItem) -> None:
             problem = f"raised {describe(error)}"
         if problem:
             what = "a title is a text, or None where there is none. No more titles are shown."
-            said = f"ir_doc_title {problem} for the document {cut(document)}; {what}"
+            said = f"ir_doc_title {problem} for the document {cut(document, 30)}; {what}"
             report.notes.append(Note("normal", said))
             return
         if title:

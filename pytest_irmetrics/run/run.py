@@ -162,7 +162,7 @@ def _content(file: Path, where: str) -> bytes:
 def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> dict[str, Answer]:
     answers: dict[str, Answer] = {}
     for given, ranking in rankings.items():
-        query_id = given if type(given) is str else as_id(given)
+        query_id = as_id(given)
         if query_id is None:
             raise RunError(
                 f"a query's id is text, not {type(given).__name__}. Give a mapping of query id to ids."

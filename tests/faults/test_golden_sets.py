@@ -104,6 +104,7 @@ LOL += [f"x-{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)
 MERGED = ["x-0: &a0 {k: 1}"]
 MERGED += [f"x-{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}" for n in range(1, 12)]
 DEEP_ALIASES = ["x-0: &a0 [1]", *(f"x-{n}: &a{n} [[[[[[[[*a{n - 1}]]]]]]]]" for n in range(1, 6))]
+MOST_ALIASED = f"x-a: &a {'a' * 99_999}\nx-b: [{'*a, ' * 10}]\n"
 HOSTILE = {
     "flow lists": ("queries: " + "[" * 100_000, "Lists and mappings are more than 30 deep here. Write them less deep."),
     "flow lists, a line each": ("queries: " + "[\n" * 100_000, "deep"),
@@ -118,7 +119,7 @@ HOSTILE = {
     "depth through aliases": ("\n".join(DEEP_ALIASES), "5: deep"),
     "aliases that multiply": ("\n".join(LOL), "6: The aliases up to here stand for too much text. Write it out."),
     "merge keys that multiply": ("\n".join(MERGED), "too much text"),
-    "aliases of a long text": (f"x-a: &a {'long ' * 20_000}\nx-b: [{'*a, ' * 20}]\n", "2: too much text"),
+    "aliases of a long text": (f"{MOST_ALIASED}x-c: &b ''\nx-d: *b\n", "4: too much text"),
     "tag directives": ("%TAG !a! b\n" * 100_000, "1:1: `%TAG`"),
     "list below the depth": (f"{QUERY}x-deep: {'[' * 31}", "3: deep"),
     "alias below the depth": (f"x-a: &a {'[' * 29}1{']' * 29}\nx-b: [[*a]]\n{QUERY}", "2: deep"),
@@ -148,10 +149,12 @@ def test_hostile_yaml_is_refused_at_once(capsys, parser):
         assert len(line) < 400
 
 
-def test_the_greatest_depth_is_read():
+def test_the_greatest_depth_and_the_most_aliases_are_read():
     write("faq.yaml", f"{QUERY}x-deep: {'[' * 30}{']' * 30}\n")
     assert main(["check", "faq.yaml"]) == 0
     write("faq.yaml", f"x-a: &a {'[' * 29}1{']' * 29}\nx-b: [*a]\n{QUERY}")
+    assert main(["check", "faq.yaml"]) == 0
+    write("faq.yaml", MOST_ALIASED + QUERY)
     assert main(["check", "faq.yaml"]) == 0
 
 
@@ -227,6 +230,7 @@ def test_what_only_looks_like_a_conflict_marker_is_text():
         ("loop.yaml", "The file cannot be read: Too many levels of symbolic links. Check the path"),
         (f"{'a' * 5000}.yaml", "Check the path"),
         ("pipe.yaml", "This is no regular file, but a pipe or a device. Write it to a file."),
+        ("largest.yaml", "The file is in UTF-16"),
         ("huge.yaml", "The file is larger than 100 MB. Split it."),
         ("huge.jsonl", "The file is larger than 1 GB. Split it."),
         ("huge.csv", "larger than 1 GB"),
@@ -245,6 +249,7 @@ def test_paths_that_cannot_be_read(capsys, folder, name, words):
     (folder / "loop.yaml").symlink_to("loop.yaml")
     os.mkfifo("pipe.yaml")
     for large, size in (
+        ("largest.yaml", 100_000_000),
         ("huge.yaml", 100_000_001),
         ("huge.jsonl", 1_000_000_001),
         ("huge.csv", 1_000_000_001),
