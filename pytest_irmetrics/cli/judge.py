@@ -24,10 +24,6 @@ from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.reports.blocks import Text
 from pytest_irmetrics.run.answer import document_of
 
-_MOST_GRADED, _MOST_TEXT = 5, 600
-"""Judged documents of a query, and characters of a document's text, that are shown."""
-
-
 # Judgments that are given -----------------------------------------------------------------------------------------
 
 
@@ -242,10 +238,10 @@ class Session:
             "query": query.text or query.id,
             "params": json.dumps(query.params, ensure_ascii=False) if query.params else "",
             "note": query.note,
-            "judged": listed(judged, _MOST_GRADED, between="; "),
+            "judged": listed(judged, 5, between="; "),
             "document": item.doc_id,
             "title": self.titles[item.doc_id],
-            "text": cut(" ".join(self.texts.get(item.doc_id, "").split()), _MOST_TEXT),
+            "text": cut(" ".join(self.texts.get(item.doc_id, "").split()), 600),
         }
         shared.print_line("")
         _print(f"{len(self.done) + 1} of {len(self.items)}  {self.shown}:{query.line}: {query.id}")

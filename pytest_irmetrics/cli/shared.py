@@ -198,7 +198,7 @@ def find_query(golden: GoldenSet, wanted: str, where: str) -> Query:
     if query is not None:
         return query
     close = [one.id for one in by_text] or get_close_matches(wanted, list(golden.queries))
-    meant = f"Did you mean {' or '.join(map(quote, close[:3]))}?"
+    meant = f"Did you mean {listed(close, word=quote, between=' or ')}?"
     advice = meant if close else f"There are {listed(list(golden.queries), 5)}."
     raise CommandError(f"{where}: There is no query {quote(wanted)}. {advice}")
 
@@ -221,8 +221,7 @@ def load_runs(paths: Sequence[str], tests: Sequence[str]) -> list[tuple[str, Run
     for number, path in enumerate(paths):
         test = tests[number % len(tests)] if tests else None
         with readable_file(path) as file:
-            beginning = file.read_bytes()[:100] if path == STANDARD else b""
-            is_json = beginning.lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+            is_json = path == STANDARD and file.read_bytes().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
             run = Run.load(file.rename(f"{file}.json") if is_json else file, test=test, shown=path)
         runs.append((path if len(tests) < 2 else f"{path} ({test})", run))
     return runs

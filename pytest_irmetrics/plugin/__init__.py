@@ -84,7 +84,7 @@ def pytest_configure(config: pytest.Config) -> None:
     run = config.stash[run_config_key] = RunConfig(config)
     if not hasattr(config, "workerinput"):
         controller = _Controller(config)
-        config.pluginmanager.register(controller, "irmetrics-controller")
+        config.pluginmanager.register(controller)
         # Also by a report, which is refused before the first test runs, not after the last.
         if run.is_asked_for:
             controller.record()
@@ -123,11 +123,13 @@ def pytest_collection_modifyitems(
     # Without the underscore too: irthreshold.
     marked = any(mark.name[:2].lower() == "ir" for some in (marks, own) for mark in some)
     run = run_config(config)
-    if marked or (run.is_asked_for and any(map(requests_irmetrics, items))):
+    if marked or any(map(requests_irmetrics, items)):
         from pytest_irmetrics.plugin.baselines import items_with_orphans  # noqa: PLC0415 - only a run that gates pays for it
         from pytest_irmetrics.plugin.marks import find_problems, golden_parameter  # noqa: PLC0415 - as above
 
-        run.marked_golden_sets = sorted({path for item in items for path in golden_parameter(item).siblings})
+        run.marked_golden_sets = dict.fromkeys(
+            path for item in items for path in golden_parameter(item).siblings
+        )
         for item, problem in (*items_with_orphans(config, items), *find_problems(config, items)):
             item.stash[_problem_key] = problem
     return (yield)
@@ -198,7 +200,7 @@ class _Controller:
 
         recorder = Recorder(self._config)
         self._config.pluginmanager.unregister(self)
-        self._config.pluginmanager.register(recorder, "irmetrics-recorder")
+        self._config.pluginmanager.register(recorder)
         return recorder
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Collection, Iterable, Iterator
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import Any
 
 import pytest
@@ -25,6 +25,7 @@ from pytest_irmetrics.run.baseline import (
     baseline_path,
     folders_with_baselines,
     list_baselines,
+    split_baseline_path,
 )
 
 _NO_QUERY = "holds no query, so there is nothing to compare with."
@@ -99,7 +100,7 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
 def _require_same_shape(run: Run, item: GatedItem, shown: str, update: str) -> None:
     """Raise RunError where today's run has another depth, or asks more or less often, than a baseline whose answers it replaces."""
     repeat, depth = item.asked["repeat"], run.depth or item.depth
-    times = max((len(answer.rankings) for answer in run.answers.values()), default=repeat)
+    times = max(len(answer.rankings) for answer in run.answers.values())
     _require(
         (depth, times) == (item.depth, repeat),
         f"{shown}: holds {plural(depth, 'result')} a query, {plural(times, 'answer')} each, and this run asks for {item.depth}, "
@@ -128,11 +129,6 @@ def run_of_other(other: Evaluation) -> tuple[Run, Against]:
 # Baselines without an item
 
 
-def _function(baseline: Path) -> Path:
-    """Return what the baselines of one test function have in common, whatever its parameters."""
-    return baseline.with_name(baseline.name.removesuffix(".json").partition("[")[0])
-
-
 def items_with_orphans(
     config: pytest.Config, items: Iterable[pytest.Item]
 ) -> Iterator[tuple[pytest.Item, str]]:
@@ -145,20 +141,18 @@ def items_with_orphans(
     some = config.getoption("lf", None) or any("[" in one.partition("::")[2] for one in config.args)
     if not settings.gates or settings.update or some:
         return
-    functions: dict[Path, dict[Path, pytest.Item]] = {}
+    functions: dict[tuple[PurePath, str], dict[Path, pytest.Item]] = {}
     for item in filter(requests_irmetrics, items):
         if golden_parameter(item).problem is not None:
             continue  # none of its golden sets is known
         own = baseline_path(Path(item.path), name_in_file(item), settings.baseline_dir)
-        functions.setdefault(_function(own), {})[own] = item
-    for function, found in functions.items():
-        stored = {path for path in function.parent.glob("*.json") if _function(path) == function}
-        orphans, new = sorted(stored - found.keys()), sorted(found.keys() - stored)
+        functions.setdefault(split_baseline_path(own)[:2], {})[own] = item
+    for (folder, function), found in functions.items():
+        stored = {path for path in Path(folder).glob("*.json") if split_baseline_path(path)[1] == function}
+        orphans = [settings.shown(path) for path in sorted(stored - found.keys())]
         if orphans:
-            yield (
-                next(iter(found.values())),
-                _on_orphans(list(map(settings.shown, orphans)), list(map(settings.shown, new))),
-            )
+            new = [settings.shown(path) for path in found.keys() - stored]
+            yield next(iter(found.values())), _on_orphans(orphans, new)
 
 
 def _on_orphans(orphans: list[str], new: list[str]) -> str:
@@ -189,7 +183,7 @@ def unread_baselines(config: pytest.Config, read: Collection[Path]) -> list[Path
     if narrowed or not runs_tests(config) or not collects_whole_files(config):
         return []
     stored = {os.path.realpath(path): path for path in _stored(config)}
-    return [stored[real] for real in sorted({*stored} - {os.path.realpath(path) for path in read})]
+    return [stored[real] for real in stored.keys() - set(map(os.path.realpath, read))]
 
 
 def _stored(config: pytest.Config) -> Iterator[Path]:
@@ -198,7 +192,7 @@ def _stored(config: pytest.Config) -> Iterator[Path]:
     Where nobody typed any, those are all from here on, also what `testpaths` or `addopts` leaves out.
     """
     directory, call = run_config(config).baseline_dir, config.invocation_params
-    for argument in sorted(config.args) if {*config.args} <= {*call.args} else ["."]:
+    for argument in config.args if {*config.args} <= {*call.args} else ["."]:
         asked = Path(os.path.normpath(call.dir / argument))
         if asked.is_file():
             module = baseline_path(asked, "", directory).parent

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Collection
     from pathlib import Path
 
     from pytest_irmetrics.base.screen import Screen
@@ -73,7 +73,7 @@ def _one_of(*choices: str) -> _Kind:
 
 def _whole_number(highest: int) -> _Kind:
     def read(text: str) -> int:
-        if not (text.isascii() and text.isdigit() and len(text) <= 20 and 1 <= int(text) <= highest):
+        if not (text.isascii() and text.isdigit() and 1 <= int(text) <= highest):
             raise ValueError
         return int(text)
 
@@ -141,7 +141,7 @@ def read_setting(name: str, written: Any, called: str = "") -> Any:
     try:
         return kind.read(text)
     except ValueError:
-        raise pytest.UsageError(f"{called or name} is {text[:40]!r}; it is {kind.words}.") from None
+        raise pytest.UsageError(f"{called or name} is {text!r}; it is {kind.words}.") from None
 
 
 class RunConfig:
@@ -186,7 +186,7 @@ class RunConfig:
             self.written["repeat"] = read_setting("ir_repeat", repeat, "--ir-repeat")
 
         self._golden_sets: dict[Path, GoldenSet] = {}
-        self.marked_golden_sets: list[Path] = []
+        self.marked_golden_sets: Collection[Path] = ()
         """The files that ``ir_golden`` gives to the tests of this run."""
 
     def _require_consistency(self) -> None:
@@ -209,7 +209,7 @@ class RunConfig:
 
     @cached_property
     def screen(self) -> Screen:
-        """The width, 40 cells at the least, and the encoding of the terminal reporter's stream."""
+        """The width and the encoding of the terminal reporter's stream."""
         from pytest_irmetrics.base.screen import Screen  # noqa: PLC0415 - see the top
 
         if hasattr(self._config, "workerinput"):  # pytest-xdist's: it does not know who reads its failures
@@ -218,7 +218,7 @@ class RunConfig:
             return Screen(80, "utf-8")
         writer = self._config.get_terminal_writer()
         encoding = getattr(writer._file, "encoding", None)  # noqa: SLF001 - pytest has no public way to it
-        return Screen(max(writer.fullwidth, 40), encoding)
+        return Screen(writer.fullwidth, encoding)
 
     def golden_set(self, path: Path) -> GoldenSet:
         """Read a golden set, once. Raises GoldenSetError."""

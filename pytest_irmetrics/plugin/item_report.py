@@ -24,8 +24,6 @@ from pytest_irmetrics.run import Header, Run
 from pytest_irmetrics.run.answer import NO_ANSWER, document_of
 from pytest_irmetrics.thresholds import EACH_TAG, Gates
 
-_LONGEST_TITLE = 120
-
 
 def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     """Build the ItemReport that travels to the controller on the item's test report."""
@@ -71,7 +69,7 @@ def _add_titles(report: ItemReport, item: GatedItem) -> None:
             report.notes.append(Note("normal", said))
             return
         if title:
-            report.titles[doc_id] = cut(" ".join(title.split()), _LONGEST_TITLE)
+            report.titles[doc_id] = cut(" ".join(title.split()), 120)
 
 
 def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:

@@ -77,13 +77,13 @@ def _golden_parameters(marks: Sequence[pytest.Mark], folder: Path) -> dict[str, 
             one = parameter._replace(path=path)
             other = found.setdefault(item_id, one)
             if other != one:
-                shown = " and ".join(sorted(_shown(two, folder) for two in (one, other)))
+                shown = f"{_shown(other, folder)} and {_shown(one, folder)}"
                 raise MarkError(
                     f"Two golden sets have the id {item_id!r}: {shown}. Rename one, or mark two tests."
                 )
     # Path.resolve raises where links lead in a circle.
-    known = {os.path.realpath(one.path) for one in found.values() if one.path}
-    siblings = tuple(map(Path, sorted(known)))
+    known = dict.fromkeys(os.path.realpath(one.path) for one in found.values() if one.path)
+    siblings = tuple(map(Path, known))
     return {item_id: one._replace(siblings=siblings) for item_id, one in found.items()}
 
 

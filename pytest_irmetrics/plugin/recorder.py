@@ -14,7 +14,7 @@ from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
-from pathlib import Path
+from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,7 +29,7 @@ from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 from pytest_irmetrics.reports.session_report import RunInfo
 from pytest_irmetrics.reports.terminal import summary_lines
-from pytest_irmetrics.run.baseline import baseline_path, parameter_ids, write_baseline
+from pytest_irmetrics.run.baseline import baseline_path, split_baseline_path, write_baseline
 
 if TYPE_CHECKING:
     from pytest_irmetrics.reports.output import Target
@@ -210,7 +210,8 @@ class Recorder:
         paths = [attempt.baseline for attempt in self._attempts.values()]
         new = [self._settings.shown(path) for path in paths if not path.exists()]
         for path in unread:
-            alike = [one for one in new if parameter_ids(one) == parameter_ids(path)]
+            ids = split_baseline_path(PurePath(path))[2]
+            alike = [one for one in new if split_baseline_path(PurePath(one))[2] == ids]
             if len(alike) == 1:
                 command = shlex.join(["git", "mv", path, *alike])
                 yield f"Where a test was renamed, carry its baseline over before you store or delete any: {command}"
@@ -232,8 +233,9 @@ class Recorder:
         """Yield that an option asked for gates or baselines, and that no test of the run used irmetrics."""
         if self._is_complete and not self._attempts and runs_tests(self._config):
             options = ("ir_baseline_update", "ir_selftest", "ir_since", "ir_baseline")
-            given = [f"--{one.replace('_', '-')}" for one in options if self._config.getoption(one)]
-            yield from (f"{one} was given, and no test of this run used irmetrics." for one in given[:1])
+            given = next(filter(self._config.getoption, options), None)
+            if given is not None:
+                yield f"--{given.replace('_', '-')} was given, and no test of this run used irmetrics."
 
     def _not_stored_note(self) -> Iterator[str]:
         """Yield that baselines were to be stored, and for how many tests none was because they did not pass."""
@@ -259,7 +261,7 @@ def _run_info(config: pytest.Config, started: float) -> RunInfo:
     top = nearest_repository(folder)
     return RunInfo(
         started=datetime.fromtimestamp(started).astimezone().isoformat(timespec="seconds"),
-        seconds=round(max(0.0, time.time() - started), 3),
+        seconds=round(time.time() - started, 3),
         commit=_commit(config.rootpath),
         versions={
             "python": platform.python_version(),

@@ -21,7 +21,7 @@ from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import decode
-from pytest_irmetrics.run.baseline import parameter_ids
+from pytest_irmetrics.run.baseline import split_baseline_path
 
 _SUFFIX = ".json"
 
@@ -98,8 +98,8 @@ def _baseline(left: _Departure, path: str, directory: str) -> tuple[str, bytes |
         alike = ["/".join(one) for one in parts if one[-2:] == named and one[:-2][-len(stored) :] != stored]
     if not alike:
         # Of a test function that was renamed, where what is stored anew is too different for Git to see that.
-        place = posixpath.dirname(path), parameter_ids(path)
-        gone = [one for one in left.deleted if (posixpath.dirname(one), parameter_ids(one)) == place]
+        place, _, ids = split_baseline_path(PurePosixPath(path))
+        gone = [one for one in left.deleted if split_baseline_path(PurePosixPath(one))[::2] == (place, ids)]
         alike = gone if len(gone) == 1 else []
     if len(alike) > 1:
         raise GitError(

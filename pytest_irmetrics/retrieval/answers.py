@@ -122,7 +122,7 @@ def describe_refused(value: object, refused: object) -> str:
     if isinstance(refused, NoIdError):  # what it has of fields says best where its id is
         fields = {name: value_of(value, name) for name in ("metadata", "meta", "payload")}
         for name, mapping in fields.items():
-            if mapping and isinstance(mapping, Mapping):
+            if isinstance(mapping, Mapping):
                 return f"{type_name(value)} with {name} {printable(_FIELDS.repr(dict(mapping)))}. {advice}"
     return f"{shown}. {advice}" if len(shown) <= _LONG else f"{type_name(value)}. {advice} It is {shown}."
 

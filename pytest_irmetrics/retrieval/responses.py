@@ -13,7 +13,7 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Any, NamedTuple
 
-from pytest_irmetrics.base.wording import FEW, listed, printable, quote
+from pytest_irmetrics.base.wording import FEW, cut, listed, printable, quote
 from pytest_irmetrics.retrieval.answers import (
     AnswerError,
     RefusedError,
@@ -94,7 +94,7 @@ def _frame_ids(frame: Any) -> Any:
     for name in ("id", "_id"):
         if name in frame.columns:
             return frame[name]
-    names = ", ".join(quote(str(name), 20) for name in islice(frame.columns, 5))
+    names = listed([*frame.columns], FEW, lambda name: quote(str(name), 20))
     raise RefusedError(
         f"A frame needs a column `id` or `_id`, and this one has: {names}. Return the column that holds the ids."
     )
@@ -228,7 +228,7 @@ def _require_all(response: Any) -> None:
     for path, cure in _SIGNS_OF_A_PART.items():
         value = _at(response, path)
         if value is not None and (value < 100 if path == "@search.coverage" else value):
-            shown = printable(str(value))[:60]
+            shown = cut(printable(str(value)), 60)
             raise RefusedError(f"`{path.replace('/', '.')}` is {shown}: it is a part of the results. {cure}")
     # A shard that is not allocated counts as neither successful nor failed.
     shards, answering = _at(response, "_shards/total"), _at(response, "_shards/successful")

@@ -25,10 +25,6 @@ from pytest_irmetrics.run.answer import NO_ANSWER
 # What only some retrievals need is imported where it is used: one by one, a sync retriever needs no event loop.
 
 
-_MAX_NAMED = 3
-"""Queries that an error names."""
-
-
 def retrieve(queries: Iterable[Query], retriever: Any, options: RetrievalOptions) -> Retrieved:
     """Ask a retriever, sync or async, every query. What goes wrong with single queries is in `errors`.
 
@@ -95,9 +91,8 @@ def _replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Re
     # Without a depth, one query alone may well have had an empty answer.
     if len(missing) == len(queries) > (1 if run.depth is None else 0):
         raise RetrievalError(
-            f"The stored run has no query that is asked here: it has {listed(list(run), _MAX_NAMED, quote) or 'no query'}, and asked is "
-            f"{listed(missing, _MAX_NAMED, quote)}. "
-            "Queries go by their ids. Give the run of this golden set, or store it anew."
+            f"The stored run has no query that is asked here: it has {listed(list(run), 3, quote) or 'no query'}, and asked is "
+            f"{listed(missing, 3, quote)}. Queries go by their ids. Give the run of this golden set, or store it anew."
         )
     # Not cut at its own depth: chunks that contain several passages make a ranking longer than that.
     depth = None if options.depth == run.depth else options.depth

@@ -11,7 +11,7 @@ import os
 import re
 from collections.abc import Collection, Iterator
 from fnmatch import fnmatch
-from pathlib import Path
+from pathlib import Path, PurePath
 
 _SUFFIX = ".json"
 _SKIPPED_FOLDERS = {"node_modules", "__pycache__", "site-packages"}
@@ -52,10 +52,10 @@ def _safe(name: str, allowed: re.Pattern[str]) -> str:
     return f"{_UNSAFE.sub('_', name)[:_MAX_LENGTH].strip('.')}_{digest}"
 
 
-def parameter_ids(path: str) -> str:
-    """Return the parameter ids in the name of a baseline's file, from the bracket on; empty where it has none."""
-    _, bracket, ids = path.rpartition("/")[2].removesuffix(_SUFFIX).partition("[")
-    return bracket + ids
+def split_baseline_path(path: PurePath) -> tuple[PurePath, str, str]:
+    """Return the folder of a baseline, the name of its test's function, and the parameter ids, from the bracket on."""
+    function, bracket, ids = path.name.removesuffix(_SUFFIX).partition("[")
+    return path.parent, function, bracket + ids
 
 
 # Reading.

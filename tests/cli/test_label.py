@@ -239,7 +239,7 @@ def test_formulas_are_guarded_and_texts_found_with_other_line_ends():
     Path("h.csv").write_text('query,docid,rating\r\n"one\r\ntwo",f,1\r\ntwice,f,1\r\nzzz,f,1\r\n', newline="")
     done = label("--from", "h.csv", file="h.yaml", status=1)
     assert done.err == (
-        "h.csv:4: There is no query 'twice'. Did you mean 'b' or 'c' or 'd'?\n"
+        "h.csv:4: There is no query 'twice'. Did you mean 'b' or 'c' or 'd' or 'e'?\n"
         "h.csv:5: There is no query 'zzz'. There are =1+1, two, b, c, d and 1 more.\n"
     )
 

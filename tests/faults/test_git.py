@@ -209,7 +209,7 @@ REFUSED = [  # the state, REF, what is said
     (lfs, "main", "[faq].json in commit"),
     (lfs, "main", "is a link, or kept in Git LFS, which is not read. Keep it in Git itself."),
     (link, "main", "is a link, or kept in Git LFS, which is not read. Keep it in Git itself."),
-    (submodule, "main", "is in another Git repository than {0}, as a submodule is"),
+    (submodule, "main", "is in another Git repository than {0}, as a submodule is, and its commits are not compared with that one's. Run its tests by themselves, with --rootdir there."),
 ]  # fmt: skip
 
 
@@ -229,7 +229,7 @@ def test_what_cannot_be_read_is_an_error_that_says_what_to_type(branch, make, re
 def test_a_ref_that_a_script_left_empty_is_an_error(branch, ref):
     result = branch.run(f"--ir-since={ref}")
     assert result.ret == pytest.ExitCode.USAGE_ERROR
-    assert "--ir-since is empty, and would compare with nothing" in result.stderr.str()
+    assert "nothing. Name the branch that this one left: --ir-since=origin/main.\n" in result.stderr.str()
 
 
 def test_every_test_of_a_run_says_the_same_and_the_setting_is_named(branch):
