@@ -19,6 +19,9 @@ _PACKAGE = str(Path(__file__).parents[1]) + os.sep
 _STANDARD_LIBRARY = tuple({sysconfig.get_path(name) + os.sep for name in ("stdlib", "platstdlib")})
 _INSTALLED = (f"{os.sep}site-packages{os.sep}", f"{os.sep}dist-packages{os.sep}")
 
+_BODY = 300
+"""Characters of a response that are shown, and bytes that are read of one that is not read yet: it may be endless."""
+
 _ANOTHER_LOOP = "attached to a different loop"
 _OF_ANOTHER_LOOP = (
     "Its client belongs to another event loop. What an async fixture makes is for async tests, which "
@@ -68,12 +71,12 @@ def _answered(error: Exception) -> str:
     """Return a sentence with the beginning of the response that an HTTP client's error holds; empty where there is none."""
     try:
         response: Any = getattr(error, "response", None)
-        body = error.read() if isinstance(error, HTTPError) else response.text
+        body = error.read(_BODY) if isinstance(error, HTTPError) else response.text
         text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
         said = " ".join(text.split())
     except Exception:  # noqa: BLE001 - it is read, or was never read, or is another thing
         return ""
-    return f" It answered: {cut(printable(said), 300)}" if said.strip("{}[]") else ""
+    return f" It answered: {cut(printable(said), _BODY)}" if said.strip("{}[]") else ""
 
 
 def raise_outcome(error: Exception) -> None:
