@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 
 from pytest_irmetrics.golden.source import MAX_DEPTH, NO_CHARACTER, SURROGATE, Node, Place, Wrong, too_deep
 
@@ -43,6 +44,6 @@ def _node(value: object, place: Place, depth: int) -> Node:
         raise Wrong(place, f"{json.dumps(value)} is no number in JSON. Write a finite one.")
     if not isinstance(value, str):
         return Node(place, json.dumps(value), plain=True)
-    if not value.isascii() and SURROGATE.search(value):
+    if not value.isascii() and re.search(SURROGATE, value):
         raise Wrong(place, NO_CHARACTER)
     return Node(place, str(value), plain=isinstance(value, _Number))

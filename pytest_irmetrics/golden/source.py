@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import re
 from collections.abc import Callable, Collection, Iterable
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
@@ -162,8 +161,8 @@ def format_place(file: str, line: int | None, column: int | None) -> str:
 MAX_DEPTH = 30
 """Levels of lists and mappings within each other; a file with more is refused."""
 
-SURROGATE = re.compile("[\ud800-\udfff]")
-"""Half of a character, which an escape may stand for and no file can hold."""
+SURROGATE = "[\ud800-\udfff]"
+"""A pattern of half a character, which an escape may stand for and no file can hold."""
 NO_CHARACTER = (
     "This escape stands for no character (half of a pair, or beyond Unicode). Write the character itself."
 )

@@ -132,7 +132,7 @@ class NodeReader:
             raise _explain(error, self._text) from None
         except (ValueError, OverflowError):  # of chr(), in the parser in Python
             raise Wrong(place(self._parser.get_mark()), NO_CHARACTER) from None
-        if isinstance(event, ScalarEvent) and not event.value.isascii() and SURROGATE.search(event.value):
+        if isinstance(event, ScalarEvent) and not event.value.isascii() and re.search(SURROGATE, event.value):
             raise Wrong(place(event.start_mark), NO_CHARACTER)
         return event
 

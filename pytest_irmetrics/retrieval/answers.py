@@ -60,7 +60,7 @@ class NoIdError(RefusedError):
 # An answer of several stages
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Staged:
     """A retriever's answer to one query, with what stood at earlier stages; made by `staged`."""
 

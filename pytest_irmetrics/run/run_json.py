@@ -37,10 +37,9 @@ _MAX_DOUBLE = sys.float_info.max
 _MOST_TESTS = 5  # tests of a report that an error lists
 
 # What would end a line for some reader, hide, reorder its neighbours, or has no UTF-8: C1 controls, soft hyphen,
-# zero-width and bidi characters, separators, surrogates, byte order mark, interlinear marks, tags.
-_UNSAFE = re.compile(
-    "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\uffff\U000e0000-\U000e0fff]"
-)
+# zero-width and bidi characters, separators, surrogates, byte order mark, interlinear marks, tags. A pattern of text is
+# compiled when a run is written first, which most runs are not.
+_UNSAFE = "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\uffff\U000e0000-\U000e0fff]"
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).encode
 _encode_as_made = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
@@ -190,7 +189,7 @@ def _fields(values: object, plain: object, keys: Mapping[str, _Key], of: str) ->
 
 def _escaped(text: str) -> str:
     r"""Write ``\u…`` for what hides, breaks the line or has no UTF-8."""
-    return _UNSAFE.sub(lambda found: json.dumps(found[0])[1:-1], text)
+    return re.sub(_UNSAFE, lambda found: json.dumps(found[0])[1:-1], text)
 
 
 # Reading.
