@@ -184,9 +184,9 @@ class ItemResult:
 
     @property
     def leading_metric(self) -> Metric | None:
-        """The metric of the table by tag, and of all outputs that show one: that of the gate furthest beyond its limit."""
-        failed = (verdict.metric for verdict in self.verdicts if verdict.failed)
-        broken = next(filter(_tells_of_rankings, failed), None)
+        """The metric of the table by tag, and of all outputs that show one: of the gate furthest beyond its limit, or undecided."""
+        fell = (verdict.metric for verdict in self.verdicts if verdict.state in ("failed", "undecided"))
+        broken = next(filter(_tells_of_rankings, fell), None)
         gated = [metric for metric, tag in self.gates.slices if tag is None]
         others = [*gated, *self.evaluation.metrics] if self.evaluation.golden.judges_nothing else ()
         overlap = next((metric for metric in others if metric.kind == "overlap"), None)
@@ -285,6 +285,7 @@ def _verdict_report(verdict: Verdict) -> VerdictReport:
         single=verdict.single,
         more=max(0, len(verdict.queries) - most),
         as_stored=verdict.as_stored,
+        on_fall=verdict.on_fall,
     )
 
 

@@ -38,7 +38,7 @@ def kind_of_change(
     judgments are spoken, and `not_in_index` are relevant documents that the index lacks.
     """
     failed = [verdict for verdict in verdicts if verdict.failed]
-    fell = [verdict for verdict in failed if verdict.compares]
+    fell = [verdict for verdict in failed if verdict.compares or verdict.on_fall]
     unknown_ids = any(verdict.word == "ids" for verdict in failed)
     if not (fell or unknown_ids):
         return None, [], False
@@ -55,7 +55,7 @@ def kind_of_change(
         return kind, [sentence for sentence in (lacking, sign, stages) if sentence], False
     # Where stages hold what was lost, it is known to be relevant, and what ranked it lower is at fault.
     missing = None if leading is None or held or explained else missing_judgments(comparison, leading)
-    mean_fell = any(verdict.on_fall_of_mean for verdict in fell)
+    mean_fell = any(verdict.on_fall and verdict.tag is None for verdict in fell)
     sentences = [
         lacking,
         _chance_of(comparison, gates, failed[0]) if sign is None and lacking is None else None,

@@ -318,7 +318,7 @@ def _hidden_slices(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     They are judged together: a change that harms nothing has a sentence on any slice in at most 5 of 100 runs.
     """
     metric = result.leading_metric
-    failed = any(verdict.failed and verdict.on_fall_of_mean for verdict in result.verdicts)
+    failed = any(verdict.on_fall and verdict.tag is None for verdict in result.verdicts)
     if metric is None or failed or not comparison.now.tags:
         return
     from pytest_irmetrics.comparison.slices import slices_that_fell  # noqa: PLC0415 - many golden sets have no tags

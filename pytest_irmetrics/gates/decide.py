@@ -27,7 +27,7 @@ from pytest_irmetrics.gates.verdict import STATES, Case, Verdict, at_least, keep
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.run.answer import document_of
-from pytest_irmetrics.thresholds import Gate, Gates
+from pytest_irmetrics.thresholds import AUTO, Gate, Gates
 
 _LONGEST_ERROR = 120
 """Characters of an error within a sentence; the whole of it stands below."""
@@ -107,9 +107,19 @@ def _bound(case: Case, gate: Gate) -> Verdict:
     gap = score_text(abs(value - limit), 0.0, digits=digits)
     whose = "the threshold:" if gate.query_id is None else "its own threshold;"
     text = f"{subject(gate)} is {shown}{unit}, {gap}{unit} {side} {whose} {rule}."
-    parts = {} if gate.query_id else _parts(case.measured(gate.metric), gate)
-    queries = sorted((i for i, part in parts.items() if part > TOLERANCE), key=lambda i: (-parts[i], i))
-    return Verdict.of(gate, case.failure(gate), text, queries=tuple(queries), limit=limit, value=value)
+    worse = _worse(case, gate)
+    parts = {} if gate.query_id or worse else _parts(case.measured(gate.metric), gate)
+    low = sorted((i for i, part in parts.items() if part > TOLERANCE), key=lambda i: (-parts[i], i))
+    more = {"queries": worse or tuple(low), "limit": limit, "value": value, "on_fall": bool(worse)}
+    return Verdict.of(gate, case.failure(gate), text, **more)
+
+
+def _worse(case: Case, gate: Gate) -> tuple[str, ...]:
+    """Return the queries that are worse, the worst first, where a mean is below its ``min`` and fell since the baseline."""
+    if case.comparison is None or gate.word != "min" or gate.compares or gate.query_id:
+        return ()
+    change = case.comparison.change(gate.metric, gate.tag)
+    return () if at_least(change.delta, -gate._replace(limit=AUTO).allowed(change.baseline)) else change.worse
 
 
 def _parts(evaluation: Evaluation, gate: Gate) -> dict[str, float]:

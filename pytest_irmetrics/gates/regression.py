@@ -197,6 +197,7 @@ class _Moved:
             limit=self.limit,
             value=self.value,
             as_stored=as_stored,
+            on_fall=gate.word == "max_drop" and not gate.query_id and self.state == case.failure(gate),
         )
 
     def _by_labels(self, labels: Sequence[str]) -> Iterator[str]:

@@ -74,6 +74,8 @@ class Verdict(NamedTuple):
     """Whether the gate is on one query, by a threshold of its own."""
     as_stored: bool = False
     """Whether the drop shows only under the labels stored with the baseline: the golden set was edited since."""
+    on_fall: bool = False
+    """Whether it failed because a mean fell, and its queries are those that are worse."""
     over_no_query: bool = False
     """Whether it failed because it has no query to average over, which storing a new baseline does not change."""
     broken_by: float | None = None
@@ -108,11 +110,6 @@ class Verdict(NamedTuple):
     def key(self) -> tuple[object, ...]:
         """What tells its gate from the others of one test, and from those of another run by the same limits."""
         return self.metric, self.tag, self.word, self.single and self.queries
-
-    @property
-    def on_fall_of_mean(self) -> bool:
-        """Whether this is on how far a mean over the whole golden set fell."""
-        return self.word == "max_drop" and self.tag is None and not self.single
 
 
 NOTHING = Against()

@@ -84,7 +84,7 @@ def _verdicts(item: ItemReport) -> Iterator[Block]:
     """Yield what the failed gates say, the statistics of the first drop, and what kind of change it is."""
     tabled = {(row.metric, row.tag) for row in _failed_rows(item)}
     failed = item.verdicts("failed")
-    first_drop = next((gate for gate in failed if gate.on_fall), None)
+    first_drop = next((gate for gate in failed if gate.on_fall and gate.details), None)
     others = 0
     for place, gate in enumerate(failed):
         # What else than a mean's place a verdict says may be what mends it.
@@ -208,7 +208,7 @@ def _slices(item: ItemReport) -> Iterator[Block]:
 
 def overview(items: Sequence[ItemReport], session: SessionReport) -> Table:
     """Return the table of a session's golden sets: each with the mean that fails it, or else the first gated one."""
-    rows, names = {item.nodeid: _main_row(item) for item in items}, session.names
+    rows, names = {item.nodeid: next(iter(item.gated_rows), None) for item in items}, session.names
 
     def of_row(text: Callable[[ScoreRow], str]) -> Callable[[ItemReport], str]:
         return lambda item: "" if (row := rows[item.nodeid]) is None else text(row)
@@ -225,11 +225,6 @@ def overview(items: Sequence[ItemReport], session: SessionReport) -> Table:
     ]
     bad = [place for place, item in enumerate(items) if session.fails(item)]
     return Table.of(items, columns, bad=bad, drawn=[*rows.values()])
-
-
-def _main_row(item: ItemReport) -> ScoreRow | None:
-    """Return the mean that fails a golden set, else its first gated one, else its first; None without any."""
-    return min(item.gated_rows, key=lambda row: row.verdict != "FAILS", default=None)
 
 
 def _errors(item: ItemReport) -> Iterator[Block]:

@@ -152,12 +152,8 @@ class VerdictReport:
     """How many queries explain it besides ``queries``."""
     as_stored: bool = False
     """Whether the drop shows only under the judgments stored with the baseline."""
-
-    @property
-    def on_fall(self) -> bool:
-        """Whether it failed because queries made a mean fall further than its ``max_drop``."""
-        fell = self.state == "failed" and self.word == "max_drop" and not self.single
-        return fell and bool(self.queries)
+    on_fall: bool = False
+    """Whether it failed because a mean fell, and ``queries`` are those that are worse."""
 
     def named_queries(self, most: int) -> str:
         """Name the queries that explain it, at most so many: `7 queries worse, the worst first: refund, hours and 5 more`."""
@@ -174,7 +170,7 @@ def explaining_gates(gates: Iterable[VerdictReport]) -> list[VerdictReport]:
     """
     failed = [gate for gate in gates if gate.state == "failed" and gate.queries]
     if any(gate.on_fall for gate in failed):
-        failed = [gate for gate in failed if gate.single or gate.word not in ("min", "max")]
+        failed = [gate for gate in failed if gate.single or gate.on_fall or gate.word not in ("min", "max")]
     return failed
 
 
@@ -303,9 +299,14 @@ class ItemReport:
 
     @property
     def gated_rows(self) -> list[ScoreRow]:
-        """The rows that are gated, that of the leading metric first; all rows where none is."""
+        """The rows that are gated, those that fail or are undecided first, then that of the leading metric; all rows where none is."""
         rows = [row for row in self.rows if row.gate] or self.rows
-        return sorted(rows, key=lambda row: row.metric != self.leading_metric or row.tag is not None)
+
+        def key(row: ScoreRow) -> tuple[bool, bool, bool]:
+            leads = row.metric == self.leading_metric and row.tag is None
+            return row.verdict != ROW_VERDICTS["failed"], row.verdict != ROW_VERDICTS["undecided"], not leads
+
+        return sorted(rows, key=key)
 
     @property
     def worst(self) -> QueryReport | None:
