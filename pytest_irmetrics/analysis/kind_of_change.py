@@ -53,8 +53,11 @@ def kind_of_change(
     lacking, explained = _not_in_the_index(side, not_in_index)
     if unknown_ids:
         return kind, [sentence for sentence in (lacking, sign, stages) if sentence], False
-    # Where stages hold what was lost, it is known to be relevant, and what ranked it lower is at fault.
-    missing = None if leading is None or held or explained else missing_judgments(comparison, leading)
+    # Where stages hold what was lost, it is known to be relevant, and what ranked it lower is at fault; of documents lost before
+    # the ranking, what is new stands below what stayed, so that it took no place from them.
+    missing = None
+    if leading is not None and not (held or explained or kind == "lost_before_ranking"):
+        missing = missing_judgments(comparison, leading)
     mean_fell = any(verdict.on_fall and verdict.tag is None for verdict in fell)
     sentences = [
         lacking,

@@ -17,7 +17,7 @@ def lost_at_stages(now: Evaluation, comparison: Comparison | None = None) -> tup
     """Say at which stage relevant documents still are that left the results; without a comparison, that are not among them.
 
     Each counts at the stage that the retriever names first of those that hold it. None where none was lost, or no query
-    with stages lost one. Also returns whether stages still hold most of them.
+    with stages lost one. Also returns whether stages still hold half of them.
     """
     today = now if comparison is None else comparison.now
     found: Counter[str | None] = Counter()
@@ -41,7 +41,7 @@ def lost_at_stages(now: Evaluation, comparison: Comparison | None = None) -> tup
     empty = [name for name in recall if not recall[name] and any(recall.values())]
     hint = "".join(f" Nothing relevant is {_at(name)} for any query." for name in empty)
     text = f"By stage: of {what}, {first:,} {'is' if first == 1 else 'are'} {still}{where}{rest}.{hint}"
-    return text, 2 * found[None] < found.total()
+    return text, 2 * found[None] <= found.total()
 
 
 _ROW = "recall of "

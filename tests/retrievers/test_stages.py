@@ -181,8 +181,7 @@ def test_known_stages_take_the_place_of_a_guess(project):
     project.answers({q: [f"{one}{q}" for one in (*before[3:], *"xyz")] for q in queries})
     said = text_of(project.run("--ir-baseline"))
     assert "they were lost before the ranking" in said
-    assert "Missing judgments? 36 of 120 results are new and unjudged" in said
-    assert " label " in said
+    assert "Missing judgments?" not in said  # what is new took no place from what was lost
     tell(project, {"candidates": [f"a{q}" for q in queries]})
     said = text_of(project.run("--ir-baseline"))
     assert "before the ranking" not in said
@@ -190,7 +189,7 @@ def test_known_stages_take_the_place_of_a_guess(project):
     assert "of 12 relevant documents lost, 12 are still among the candidates." in said
     assert "Missing judgments?" not in said
     assert " label " not in said
-    for still_there, is_asked in ((7, False), (6, True)):
+    for still_there, is_asked in ((6, False), (5, True)):
         tell(project, {"candidates": [f"a{q}" for q in queries[:still_there]]})
         said = text_of(project.run("--ir-baseline"))
         assert f"lost, {still_there} are still among the candidates, {12 - still_there} in no stage." in said
