@@ -160,7 +160,13 @@ def _answers_cut_short(result: ItemResult) -> Iterator[str]:
     if 2 * returned.count(most) < len(answers) or longest == len(set().union(*answers)):
         return
     if most == depth:
-        advice = _ON_COLLAPSED
+        cutoff = max((metric.cutoff or 0 for metric in evaluation.metrics), default=0)
+        short = sum(len(ranking) < cutoff for ranking in answers)
+        if not short:
+            return
+        have = "has" if short == 1 else "have"
+        fewer = f"{short:,} of {plural(len(answers), 'answer')} {have} fewer than the {cutoff} that a metric looks at."
+        advice = f"{fewer} {_ON_COLLAPSED}"
     else:
         longest, advice = most, retrieved.depth_advice or "Check that the retriever passes k on."
     yield f"No query got the {depth} results that were asked for; the longest answer has {longest}. {advice}"

@@ -143,11 +143,11 @@ def retriever():
         ),
         (
             "lambda query, k: [query, *map(str, range(k - 2)), query]",
-            "the longest answer has 9. ir_duplicates = collapse drops what comes twice: set a larger ir_depth, or",
+            "has 9. 3 of 3 answers have fewer than the 10 that a metric looks at. ir_duplicates = collapse drops what",
         ),
         (
             "lambda query, k: [query] * len(query) + [*'1234567'][: k - len(query)]",
-            "the longest answer has 8. ir_duplicates = collapse drops what comes twice",
+            "the longest answer has 8. 3 of 3 answers have fewer than the 10",
         ),
         (
             "lambda query: ([query] * len(query) + [*'abc'])[:6]",
@@ -169,3 +169,15 @@ def test_a_note_says_where_the_depth_is_set(project, retriever, advice):
     assert "No query got the 10 results that were asked for; the longest answer has" in output
     assert advice in output
     assert ("has a depth of its own" in output) == advice.startswith("Its")
+
+
+def test_duplicates_below_every_cut_off_are_not_worth_a_note(project):
+    project.write(
+        "conftest.py",
+        f"{NOTED}lambda query, k: [query + one for one in [*map(str, range(k - 4)), *'0101']]\n",
+    )
+    project.write("golden/faq.yaml", "queries: [{query: a, relevant: a0}, {query: b, relevant: b0}]")
+    options = ("-o", "ir_duplicates=collapse", "-o", "ir_depth=20")
+    assert "No query got" not in text_of(project.run(*options))
+    said = text_of(project.run(*options, "-o", "ir_metrics=recall@17"))
+    assert "the longest answer has 16. 2 of 2 answers have fewer than the 17 that a metric" in said
