@@ -165,7 +165,7 @@ class Comparison:
         """Whether the golden set has other queries, labels or excluded queries than the baseline was stored with."""
         answers, queries = self.baseline.run.answers, self.full.golden.queries
         unpaired = self.removed or self.new or self.reworded or self.passages_edited
-        return bool(unpaired or self.changed_labels() or self.relabelled) or any(
+        return bool(unpaired or self.under_stored_labels) or any(
             answers[i].judgments is not None and answers[i].xfail == (queries[i].xfail is None)
             for i in self.paired
         )

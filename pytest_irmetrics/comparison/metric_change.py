@@ -75,8 +75,6 @@ class MetricChange:
     def weighted_differences(self) -> Mapping[str, float]:
         """Query id → weight · N / Σ weights · (now − baseline); their plain mean is ``delta``."""
         weights = self.weights
-        if set(weights.values()) <= {1.0}:
-            return self.differences
         scale = self.n / math.fsum(weights[i] for i in self.differences) if self.n else 1.0
         return {i: weights[i] * scale * value for i, value in self.differences.items()}
 

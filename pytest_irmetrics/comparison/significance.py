@@ -9,10 +9,10 @@ scipy takes 1.7 s to import; the tests compare with it.
 from __future__ import annotations
 
 import math
-from bisect import bisect
+from bisect import bisect, bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from functools import lru_cache
+from functools import cache
 from itertools import accumulate, chain, repeat
 
 from pytest_irmetrics.base.numbers import TOLERANCE
@@ -88,21 +88,18 @@ def drop_for_chance(differences: Sequence[float], margin: float = 0.0) -> float:
 
     The chance is that of `share_falling_beyond`; so much of the fall as `margin` counts as none.
     """
-    if share_falling_beyond(differences, 0.0) <= 1 / HARMLESS_IN:
+
+    def share_kept(drop: float) -> float:
+        return 1 - share_falling_beyond(differences, drop + margin)
+
+    wanted = 1 - 1 / HARMLESS_IN
+    if share_kept(0.0) >= wanted:
         return 0.0
-    low, high = 0.0, math.fsum(map(abs, differences)) / len(differences)
-    precise = 1e-6 if sum(abs(value) > TOLERANCE for value in differences) <= _MAX_EXACT else 1e-3
-    while high - low > high * precise:
-        middle = (low + high) / 2
-        if share_falling_beyond(differences, middle) > 1 / HARMLESS_IN:
-            low = middle
-        else:
-            high = middle
-    if high <= margin:
-        return 0.0
-    places = 1 - math.floor(math.log10(high - margin))
-    # Rounded up, but for what the search is too coarse for.
-    return round(math.ceil((high - margin) * 10.0**places - 1e-3) / 10.0**places, places)
+    # No fall is larger than the mean size of a difference.
+    places = 1 - math.floor(math.log10(math.fsum(map(abs, differences)) / len(differences)))
+    decades = range(places + 9, places - 1, -1)
+    drops = [round(digits / 10.0**n, n) for n in decades for digits in range(10, 100)]
+    return drops[bisect_left(drops, wanted, key=share_kept)]
 
 
 def _changed(differences: Iterable[float]) -> list[float]:
@@ -253,9 +250,8 @@ def _split_sizes(
     for index in reversed(range(len(sizes))):
         size, n = sizes[index]
         choices *= n + 1
-        if choices > _MAX_SUMS or size <= _NEGLIGIBLE_STEP * spread:
-            break
-        if size > _VISIBLE_STEP * math.sqrt(below[index]):
+        visible = max(_NEGLIGIBLE_STEP * spread, _VISIBLE_STEP * math.sqrt(below[index]))
+        if choices <= _MAX_SUMS and size > visible:
             cut = index
     return sizes[cut:], sizes[:cut]
 
@@ -293,19 +289,18 @@ def _tail(sizes: Sequence[tuple[float, int]], step: float | None, t: float) -> t
 def _solve_tilt(sizes: Sequence[tuple[float, int]], x: float, total: float) -> float:
     """Return the t with K'(t) = x, 0 <= x < total, by Newton's method: K' is concave, so t rises to it from below."""
     t = x / math.fsum(n * size * size for size, n in sizes)
-    for _ in range(200):
+    while True:
         slopes = [(size, n, math.tanh(t * size)) for size, n in sizes]
         missing = x - math.fsum(n * size * slope for size, n, slope in slopes)
         curve = math.fsum(n * size * size * (1 - slope * slope) for size, n, slope in slopes)
         if missing <= 1e-13 * total or not curve:
-            break
+            return t
         t += missing / curve
-    return t
 
 
 def _log_cosh(y: float) -> float:
     """Return log(cosh(y)) for y >= 0, also where cosh(y) is too large for a double."""
-    return math.log1p(2 * math.sinh(y / 2) ** 2) if y < 1 else y + math.log1p(math.exp(-2 * y)) - math.log(2)
+    return y + math.log1p(math.expm1(-2 * y) / 2)
 
 
 def interval(differences: Sequence[float]) -> tuple[float, float] | None:
@@ -356,7 +351,7 @@ def holm(p_values: Sequence[float]) -> list[float]:
     return adjusted
 
 
-@lru_cache(maxsize=256)
+@cache
 def t_quantile(p: float, df: float) -> float:
     """Return the t with P(T <= t) = p, 0.5 < p < 1, by bisection."""
     low, high = 0.0, 1.0
@@ -376,17 +371,11 @@ def _t_tail(t: float, df: float) -> float:
     square = t * t / df
     x = 1 / (1 + square)
     # The factor before the continued fraction: x to the a, 1 - x to the b, over B(a, b).
-    front = math.exp(_log_gamma_ratio(a) - a * math.log1p(square)) * math.sqrt(square * x / math.pi)
+    ratio = math.lgamma(a + 0.5) - math.lgamma(a)
+    front = math.exp(ratio - a * math.log1p(square)) * math.sqrt(square * x / math.pi)
     if x < (a + 1) / (a + b + 2):
         return front / a * _beta_fraction(a, b, x) / 2
     return (1 - front / b * _beta_fraction(b, a, square * x)) / 2
-
-
-def _log_gamma_ratio(a: float) -> float:
-    """Return log(Gamma(a + 1/2) / Gamma(a)); of large `a` by Stirling's series, as two large logarithms would cancel."""
-    if a < 50:
-        return math.lgamma(a + 0.5) - math.lgamma(a)
-    return math.log(a) / 2 - 1 / (8 * a) + 1 / (192 * a**3) - 1 / (640 * a**5) + 17 / (14336 * a**7)
 
 
 def _beta_fraction(a: float, b: float, x: float) -> float:
@@ -394,7 +383,9 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
     c = 1.0
     d = 1 / (1 - (a + b) * x / (a + 1))
     value = d
-    for m in range(1, 100_000):
+    m, factor = 0, 0.0
+    while abs(factor - 1) >= 1e-15:
+        m += 1
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         d = 1 / (1 + even * d)
         c = 1 + even / c
@@ -402,7 +393,6 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         d = 1 / (1 + odd * d)
         c = 1 + odd / c
-        value *= d * c
-        if abs(d * c - 1) < 1e-16:
-            break
+        factor = d * c
+        value *= factor
     return value
