@@ -134,7 +134,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
             quoted = json.dumps(degraded.tag, ensure_ascii=False)
             text = degraded.advice.format(name=degraded.name, metric=metric, tag=quoted)
             advice.setdefault((degraded.advice, metric), text)
-    lead = f"{against.name.capitalize()}, intact, fails its own gates; what fails here is not counted as catching anything."
+    lead = f"{against.name[0].upper()}{against.name[1:]}, intact, fails its own gates; what fails here is not counted as catching anything."
     texts = [lead] if failing else []
     texts.append(f"The retriever was not asked; the scores are those of {against.name} as it is stored.")
     unpaired = (*itself.new, *itself.reworded, *itself.passages_edited)

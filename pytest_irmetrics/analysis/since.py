@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
-from itertools import pairwise
+from itertools import chain, pairwise
 
 from pytest_irmetrics.analysis.edits import Edit, edit_sentences, edits_of
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
@@ -90,7 +90,8 @@ def compare_since(
         accepted += [(verdict, _LOOSENED) for verdict in unread]
         # The worse verdict counts.
         gates = Gates(gates, own=gates.own, also=with_each_tag(limits.gates, now))
-    gated = dict.fromkeys([*gates.slices, *(gates.also.slices if gates.also is not None else ())])
+    judged = chain(gates.slices, gates.also.slices if gates.also is not None else ())
+    gated = dict.fromkeys((metric, tag) for metric, tag in judged if metric.kind != "latency")
     known = now.metrics
     metrics = dict.fromkeys([*known, *(metric for metric, _ in gated)])
     now = replace(now, metrics=tuple(metrics))
@@ -180,8 +181,6 @@ def _means(
     labels = comparison.under_stored_labels or comparison
     kept = now.narrowed(comparison.paired, comparison.depth)
     for metric, tag in gated:
-        if metric.kind == "latency":
-            continue
         steps = {
             "": first.mean_or_none(metric, tag),
             "dropped": labels.change(metric, tag).baseline,

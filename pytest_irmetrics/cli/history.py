@@ -31,7 +31,7 @@ from pytest_irmetrics.gates.verdict import usual_metric
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.reports import output
 from pytest_irmetrics.reports.blocks import Text
-from pytest_irmetrics.reports.history import TestHistory, blocks, history_json, render
+from pytest_irmetrics.reports.history import BaselineHistory, blocks, history_json, render
 from pytest_irmetrics.run import Run
 
 ARGUMENTS = (
@@ -88,7 +88,7 @@ def _choose(wanted: Sequence[str], directory: str) -> list[shared.Baseline]:
     return list(chosen) or found
 
 
-def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> TestHistory:
+def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> BaselineHistory:
     """Return the history of one test's baseline, scored under today's golden set. Raises IRMetricsError."""
     now = Run.load(baseline.path)
     file = baseline.golden_file(now)
@@ -117,4 +117,4 @@ def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> Tes
     leading = usual_metric(one for one in named if one in metrics) or usual_metric(metrics) or metrics[0]
     place = repository.path_of(baseline.path.absolute())
     points, since = history_of(repository, place, now, golden, metrics, options.since)
-    return TestHistory(baseline.test, path, judged_by, leading.name, points, since, notes)
+    return BaselineHistory(baseline.test, path, judged_by, leading.name, points, since, notes)

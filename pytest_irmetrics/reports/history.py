@@ -67,10 +67,8 @@ class HistoryPoint:
 
 
 @dataclass(slots=True)
-class TestHistory:
+class BaselineHistory:
     """All committed baselines of one test."""
-
-    __test__ = False  # no class of tests, whatever pytest makes of its name
 
     test: str
     """``tests/test_search.py::test_search_quality[faq]``."""
@@ -87,7 +85,7 @@ class TestHistory:
     notes: Sequence[str]
 
 
-def history_json(histories: Sequence[TestHistory]) -> str:
+def history_json(histories: Sequence[BaselineHistory]) -> str:
     """Return the histories as JSON, in ASCII."""
     tests = [asdict(history) for history in histories]
     return json.dumps({"format": "pytest-irmetrics history", "version": 1, "tests": tests}, indent=1)
@@ -111,7 +109,7 @@ class _Course(NamedTuple):
         return self.best.until_today.get(self.metric, 0.0)
 
 
-def _courses(history: TestHistory) -> list[_Course]:
+def _courses(history: BaselineHistory) -> list[_Course]:
     """Return the course of each metric."""
     newest_first = history.points[::-1]
     return [
@@ -124,7 +122,7 @@ def _courses(history: TestHistory) -> list[_Course]:
     ]
 
 
-def blocks(history: TestHistory, limit: int) -> Iterator[Block]:
+def blocks(history: BaselineHistory, limit: int) -> Iterator[Block]:
     """Yield what is said of one test's history: each metric, the newest versions, a pinned commit; of 0 versions: of all."""
     points, leading = history.points, history.leading
     courses = _courses(history)
@@ -215,7 +213,7 @@ def sparkline(values: Sequence[float | None]) -> str:
 # HTML -------------------------------------------------------------------------------------------------------------
 
 
-def render(histories: Sequence[TestHistory]) -> str:
+def render(histories: Sequence[BaselineHistory]) -> str:
     """Return the page. Raises ImportError saying what to install where Jinja2 is missing."""
     from pytest_irmetrics.reports.html_page import page  # noqa: PLC0415 - Jinja2 is an extra
 
