@@ -68,6 +68,7 @@ def test_a_delta_is_the_weighted_mean_of_the_differences():
         (),
     )
     assert (change.n, change.changed) == (5, 2)
+    assert repr(change) == "MetricChange(metric=<Metric mrr>, tag=None)"
 
 
 def test_queries_come_in_the_order_of_what_they_cost_or_gain():

@@ -66,7 +66,7 @@ LEFT = {
 }
 
 
-def test_the_step_s_summary_has_what_there_is_room_for(large, tmp_path, monkeypatch):
+def test_the_step_s_summary_has_what_there_is_room_for(large, tmp_path, monkeypatch, capsys):
     report = large(100, 20, 0.4)
     summary = tmp_path / "summary.md"
     monkeypatch.setenv("GITHUB_STEP_SUMMARY", str(summary))
@@ -82,6 +82,7 @@ def test_the_step_s_summary_has_what_there_is_room_for(large, tmp_path, monkeypa
         assert (f"*{rest} sections more are left out here, for brevity.*" in text) == (rest > 0)
     summary.write_text("x" * (SUMMARY - 20), encoding="utf-8")
     assert main(["report", str(report), "-o", str(summary)]) == 1
+    assert "was not written: the step's summary is full." in capsys.readouterr().err
     assert len(summary.read_bytes()) == SUMMARY - 20
 
 
