@@ -283,7 +283,7 @@ def _verdict_report(verdict: Verdict) -> VerdictReport:
         queries=list(verdict.queries[:most]),
         details=list(verdict.details),
         single=verdict.single,
-        more=max(0, len(verdict.queries) - most),
+        more=len(verdict.queries[most:]),
         as_stored=verdict.as_stored,
         on_fall=verdict.on_fall,
     )

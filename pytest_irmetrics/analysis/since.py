@@ -99,7 +99,7 @@ def compare_since(
     # A query that this branch excludes is judged all the same.
     excluded = {edit.what for edit in edits if edit.kind == "excluded"}
     queries = [replace(q, xfail=None) if q.id in excluded else q for q in now.golden.queries.values()]
-    counted = GoldenSet(queries, name=now.golden.name, relevance_level=now.golden.relevance_level)
+    counted = GoldenSet(queries, relevance_level=now.golden.relevance_level)
     today = replace(now, golden=counted)
     before = today.of_run(run)
     comparison, against = Comparison(today, before), Against(report.where)
@@ -176,8 +176,9 @@ def _means(
     comparison: Comparison, now: Evaluation, run: Run, gated: Iterable[tuple[Metric, str | None]]
 ) -> Iterator[tuple[tuple[Metric, str | None], str]]:
     """Yield the gated means that moved, each with a sentence on the parts that edits and the retriever have in that."""
-    as_stored = golden_set_as_stored(run, now.golden.name)
-    first = replace(comparison.baseline, golden=as_stored, depth=run.depth or now.depth, only=None)
+    first = replace(
+        comparison.baseline, golden=golden_set_as_stored(run), depth=run.depth or now.depth, only=None
+    )
     labels = comparison.under_stored_labels or comparison
     kept = now.narrowed(comparison.paired, comparison.depth)
     for metric, tag in gated:

@@ -94,7 +94,7 @@ def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> Bas
     file = baseline.golden_file(now)
     judged_by = "the judgments of the newest version"  # where the file is gone
     if file is None or not os.path.lexists(file):
-        golden = golden_set_as_stored(now, judged_by)
+        golden = golden_set_as_stored(now)
     else:
         shown = file.as_posix()
         golden = GoldenSet.load(file, custom_metrics=options.metric, shown=shown)

@@ -207,7 +207,7 @@ class Comparison:
         if not self.relabelled and self.stored_level == golden.relevance_level:
             return None
         queries = [self.relabelled.get(query_id, query) for query_id, query in golden.queries.items()]
-        labelled = GoldenSet(queries, name=golden.name, relevance_level=self.stored_level)
+        labelled = GoldenSet(queries, relevance_level=self.stored_level)
         return Comparison(replace(self.now, golden=labelled), replace(self.baseline, golden=labelled))
 
     def moves(self, query_id: str) -> tuple[Move, ...]:

@@ -114,7 +114,7 @@ def _degrees_of_freedom(repeated: Sequence[_Side]) -> float:
 def _variance(scores: Sequence[float]) -> float:
     """Return the sample variance, with n − 1 in the denominator; exactly 0 where all scores are equal."""
     # `statistics.variance` takes a hundred times as long.
-    if len(scores) < 2 or min(scores) == max(scores):
+    if len(set(scores)) < 2:
         return 0.0
     middle = math.fsum(scores) / len(scores)
     return math.fsum((score - middle) ** 2 for score in scores) / (len(scores) - 1)

@@ -37,11 +37,8 @@ def stored_weight(answer: Answer, otherwise: float = 1.0) -> float:
     return otherwise if answer.weight is None else answer.weight
 
 
-def golden_set_as_stored(run: Run, name: str = "") -> GoldenSet:
-    """Return the golden set that a stored run was judged with, without what a run does not say (thresholds, forbidden).
-
-    `name` is what messages call it.
-    """
+def golden_set_as_stored(run: Run) -> GoldenSet:
+    """Return the golden set that a stored run was judged with, without what a run does not say (thresholds, forbidden)."""
     queries = []
     for query_id, answer in run.answers.items():
         judgments = answer.judgments or {}
@@ -59,7 +56,7 @@ def golden_set_as_stored(run: Run, name: str = "") -> GoldenSet:
         )
         queries.append(query)
     level = 1 if run.relevance_level is None else run.relevance_level
-    return GoldenSet(queries, name=name, relevance_level=level)
+    return GoldenSet(queries, relevance_level=level)
 
 
 # Means.

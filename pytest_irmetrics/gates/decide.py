@@ -103,7 +103,7 @@ def _bound(case: Case, gate: Gate) -> Verdict:
     if gate.word == "min":
         rule, side = f"at least {wanted}{unit} is required", "below"
     if keeps(gate, value, limit):
-        return Verdict.of(gate, "passed", f"{subject(gate)} is {shown}{unit}; {rule}.", limit=limit)
+        return Verdict.of(gate, "passed", f"{subject(gate)} is {shown}{unit}; {rule}.")
     gap = score_text(abs(value - limit), 0.0, digits=digits)
     whose = "the threshold:" if gate.query_id is None else "its own threshold;"
     text = f"{subject(gate)} is {shown}{unit}, {gap}{unit} {side} {whose} {rule}."
@@ -156,7 +156,7 @@ def _each(case: Case, gate: Gate) -> Verdict | None:
     asked = plural(len(judged), *QUERY)
     if not below:
         text = f"{subject(gate)} is at least {score_text(limit)} for each of {asked}."
-        return Verdict.of(gate, "passed", text, limit=limit)
+        return Verdict.of(gate, "passed", text)
     text = (
         f"{subject(gate)} is below {score_text(limit, lowest)} for {len(below):,} of {asked}; "
         f"the lowest is {score_text(lowest, limit)}, and each must reach it."

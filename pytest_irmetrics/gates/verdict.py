@@ -202,7 +202,7 @@ def with_each_tag(gates: Gates, evaluation: Evaluation) -> Gates:
             else:
                 found.append(gate._replace(tag=tag))
     named = too_small if evaluation.only is None else ()  # with fewer queries asked it would name all
-    return Gates(found, own=gates.own, also=gates.also, too_small=[*named])
+    return Gates(found, own=gates.own, too_small=[*named])
 
 
 def rates_rankings(metric: Metric) -> bool:

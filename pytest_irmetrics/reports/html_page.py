@@ -34,7 +34,7 @@ def page(template: str, *, script: str = "", **values: Any) -> str:
 
 
 def _resource(name: str) -> str:
-    return resources.files(__package__).joinpath(name).read_text(encoding="utf-8")
+    return resources.files(__package__).joinpath(name).read_bytes().decode()
 
 
 def _hash(text: str) -> str:

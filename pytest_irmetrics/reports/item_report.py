@@ -319,7 +319,7 @@ class ItemReport:
 
     def dumps(self) -> str:
         """Return the report as ASCII JSON text, which any transport takes."""
-        return json.dumps(self, default=as_json, separators=(",", ":"))
+        return json.dumps(self, default=as_json)
 
     @classmethod
     def loads(cls, text: str) -> ItemReport:

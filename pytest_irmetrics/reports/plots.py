@@ -55,7 +55,7 @@ class Axis:
         if not moved:
             return cls(0.0, 1.0, compared=False)
         shown = [value for row in moved for value in (row.delta, row.allowed, *(row.interval or ())) if value]
-        longest = _HEADROOM * max(0.01, *map(abs, shown), 0.0)
+        longest = _HEADROOM * max([0.01, *map(abs, shown)])
         return cls(-longest, longest, compared=True)
 
     @property

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from pytest_irmetrics.base.numbers import score_text
-from pytest_irmetrics.reports.blocks import Block, Level, Table, Text
+from pytest_irmetrics.reports.blocks import Block, Table, Text
 from pytest_irmetrics.reports.item_report import ItemReport
 from pytest_irmetrics.reports.session_report import parameters
 
@@ -22,7 +22,7 @@ def variant_tables(items: Iterable[ItemReport]) -> list[Block]:
             means = [{row.name: row.full for row in item.rows} for item in group]
             names = dict.fromkeys(name for own in means for name in own)
             rows = [[name, *(score_text(own.get(name)) for own in means)] for name in names]
-            blocks.append(Text(f"{golden_set}, {test}, side by side", level=Level.VERBOSE))
+            blocks.append(Text(f"{golden_set}, {test}, side by side"))
             head = ["metric", *parameters([item.nodeid for item in group])]
-            blocks.append(Table(head, rows, "<" + ">" * len(group), level=Level.VERBOSE))
+            blocks.append(Table(head, rows, "<" + ">" * len(group)))
     return blocks
