@@ -246,11 +246,11 @@ class Baseline(NamedTuple):
 
 def baselines_from_here(directory: str) -> list[Baseline]:
     """Return the baselines in folders of a name in the current folder and below; hidden folders and environments are left out."""
-    return [
+    return sorted(
         Baseline(path, folder)
-        for folder in folders_with_baselines(Path(), directory)
+        for folder in folders_with_baselines(Path(), directory, (".*", "node_modules"))
         for path in list_baselines(folder / directory)
-    ]
+    )
 
 
 def baselines_of_golden_set(file: str, directory: str) -> Iterator[tuple[str, Run]]:

@@ -84,9 +84,7 @@ def append_judgments(
     source = Source(path, shown, custom_metrics)
     with lock_file(path):
         data = source.attempt(source.content) or b""
-        text = source.attempt(decode, data) or ""
-        source.raise_any()
-        before = parse_yaml(text, source)
+        before = parse_yaml(source.attempt(decode, data) or "", source)
         new = _lacking(before, judgments)
         unjudged = [query_id for query_id in new if before.queries[query_id].is_unjudged]
         waiting = [query_id for query_id in unjudged if not any(one.grade for one in new[query_id].values())]

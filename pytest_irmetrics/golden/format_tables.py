@@ -246,8 +246,8 @@ def _write_param(value: object) -> str:
     """Write a parameter so that it is read as this value: a text that is JSON, and all else, as JSON."""
     if isinstance(value, str) and value:
         try:
-            json.loads(value)
-        except (ValueError, RecursionError):
+            read_json(value, 1)
+        except Wrong:
             return value
     return json.dumps(value, ensure_ascii=False)
 

@@ -9,12 +9,11 @@ from __future__ import annotations
 import hashlib
 import os
 import re
-from collections.abc import Collection, Iterator
+from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
 from pathlib import Path, PurePath
 
 _SUFFIX = ".json"
-_SKIPPED_FOLDERS = {"node_modules", "__pycache__", "site-packages"}
 
 _MAX_LENGTH = 100  # characters of a part of a name
 _SAFE_MODULE = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
@@ -61,15 +60,15 @@ def split_baseline_path(path: PurePath) -> tuple[PurePath, str, str]:
 # Reading.
 
 
-def list_baselines(directory: Path) -> list[Path]:
-    """Return the paths of all baselines in a folder such as ``ir_baselines``, sorted."""
-    return sorted(path for path in directory.glob(f"*/*{_SUFFIX}") if not path.name.startswith("."))
+def list_baselines(directory: Path) -> Iterator[Path]:
+    """Return the paths of all baselines in a folder such as ``ir_baselines``."""
+    return directory.glob(f"*/*{_SUFFIX}")
 
 
-def folders_with_baselines(top: Path, directory: str, skipped: Collection[str] = ()) -> Iterator[Path]:
+def folders_with_baselines(top: Path, directory: str, skipped: Iterable[str]) -> Iterator[Path]:
     """Yield the folders at `top` and below in which there is a folder of baselines, called `directory`.
 
-    Hidden folders, virtual environments and folders whose names match a pattern in `skipped` are left out.
+    Virtual environments, and folders whose names match a pattern in `skipped`, are left out.
     """
     for folder, names, files in os.walk(top):
         if "pyvenv.cfg" in files:
@@ -77,13 +76,7 @@ def folders_with_baselines(top: Path, directory: str, skipped: Collection[str] =
             continue
         if os.path.isdir(os.path.join(folder, directory)):  # noqa: PTH112, PTH118 - a name costs less than a Path
             yield Path(folder)
-        names[:] = sorted(
-            name
-            for name in names
-            if name not in _SKIPPED_FOLDERS
-            and not name.startswith(".")
-            and not any(fnmatch(name, pattern) for pattern in skipped)
-        )
+        names[:] = [name for name in names if not any(fnmatch(name, pattern) for pattern in skipped)]
 
 
 # Writing.

@@ -198,6 +198,7 @@ REFUSED = [  # the state, REF, what is said
     (as_it_is, "--all", "Git knows no commit --all in"),
     (as_it_is, "main:a", "Git knows no commit main:a in"),
     (as_it_is, "main..", "Git knows no commit main.. in"),
+    (as_it_is, "a\0b", "git rev-parse cannot be run in {0}: embedded null byte."),
     (as_it_is, "a\nb", r"Git knows no commit a\nb in"),
     (single_branch, "origin/main", f"Git knows no commit origin/main in {{0}}. Fetch it: git -C {{0}} {FETCH}"),
     (single_branch, "origin/v/2", "fetch origin +v/2:refs/remotes/origin/v/2;"),

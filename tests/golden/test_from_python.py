@@ -48,7 +48,9 @@ def test_numbers_of_other_libraries_become_plain_ones():
         np.int32(7): 1.5,
         "e": 1000,
     }
-    read = GoldenSet.from_judgments({"q": given}, relevance_level=1000).queries["q"].judgments
+    golden = GoldenSet.from_judgments({"q": given}, relevance_level=np.float32(1000))
+    assert repr(golden.relevance_level) == "1000"
+    read = golden.queries["q"].judgments
     assert read == {"a": 2, "b": 0.5, "c": 0.25, "7": 1.5, "e": 1000}
     assert [type(grade) for grade in read.values()] == [int, float, float, float, int]
 

@@ -154,6 +154,8 @@ def test_a_list_of_queries_is_read_and_written(tmp_path, monkeypatch):
         assert run("convert", "q.txt", target).status == 0
         assert all(query.is_unjudged for query in GoldenSet.load(target).queries.values())
     assert Path("back.txt").read_text() == "one\ntwo words\nno\n"
+    written = ["queries:", *(f"  - query: {text}\n    relevant: []" for text in ("one", "two words", '"no"'))]
+    assert Path("q.yaml").read_text().splitlines() == "\n".join(written).splitlines()
     refused = run("convert", "q.txt", "q.csv")
     assert (
         refused.status,
