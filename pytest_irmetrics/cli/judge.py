@@ -216,7 +216,7 @@ class Session:
         if edit is not None:
             try:
                 edit.undo()
-            except (IRMetricsError, OSError) as error:
+            except IRMetricsError as error:
                 _print(f"{error} Take it out by hand: {' '.join(edit.places())}", 1)
                 return
             held = [one for one in edit.new if one.doc_id != item.doc_id]

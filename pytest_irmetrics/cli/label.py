@@ -30,7 +30,6 @@ import io
 import json
 import os
 import shlex
-import zlib
 from collections.abc import Collection, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -178,7 +177,7 @@ def _read_documents(
                     if doc_id in ids:
                         titles.setdefault(doc_id, " ".join(str(row.get("title") or "").split()))
                         texts[doc_id] = str(row.get("text") or "")
-    except (OSError, EOFError, zlib.error, ValueError, TypeError, AttributeError, RecursionError) as error:
+    except Exception as error:  # noqa: BLE001 - of what is no corpus anything may come
         reason = getattr(error, "strerror", None) or error
         advice = "Give JSON Lines of docid, title and text, in UTF-8."
         where = f"{printable(options.corpus)}:{number}"

@@ -17,8 +17,9 @@ import argparse
 import sys
 from pathlib import Path
 
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.escape import to_stream
-from pytest_irmetrics.base.files import FileError, read_bytes
+from pytest_irmetrics.base.files import read_bytes
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.shared import argument
@@ -48,7 +49,7 @@ def run(options: argparse.Namespace) -> int:
             session = json.loads(decode(read_bytes(path), where))
             texts = [output.rendered(target.format, session) for target in printed]
             written, problems = output.write([one for one in targets if one not in printed], session)
-        except (FileError, json.ReportError) as error:
+        except IRMetricsError as error:
             raise shared.CommandError(f"{where}:1: {error}") from None
         except Exception as error:  # noqa: BLE001 - of a value that no report has anything may come, in Jinja2 too
             raise shared.CommandError(f"{where}:1: is damaged: {error}. Write the report anew.") from None

@@ -60,7 +60,7 @@ def _thresholds(name: str, words: Sequence[str]) -> dict[str, Any]:
     }
 
 
-def _mapping(properties: dict[str, Any], *, additional: Any) -> dict[str, Any]:
+def _mapping(properties: dict[str, Any], additional: Any) -> dict[str, Any]:
     """Return what a mapping may hold: these keys, those for people, and such additional ones."""
     keys = {"properties": properties, "patternProperties": {"^x-": {}}, "additionalProperties": additional}
     return {"type": "object", **keys}

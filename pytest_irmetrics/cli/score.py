@@ -147,7 +147,7 @@ def _notes_on_run(
         yield f"A run holds too few results a query for {listed([metric.name for metric in beyond])}."
     uncut = [one.name for one in evaluation.metrics if one.kind == "ranking" and one.cutoff is None]
     lengths = [len(one) for query in evaluation.counted for one in evaluation.rankings(query.id)]
-    deepest = max(lengths, default=0)
+    deepest = max([DEFAULT_DEPTH, *lengths])
     if uncut and deepest > DEFAULT_DEPTH:
         asks = f"a test asks for {DEFAULT_DEPTH}, unless the setting ir_depth says otherwise"
         yield f"{listed(uncut)} {'is' if len(uncut) == 1 else 'are'} over up to {deepest} results a query; {asks}."

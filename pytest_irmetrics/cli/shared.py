@@ -157,7 +157,7 @@ def readable_file(name: str, suffix: str = "") -> Iterator[Path]:
         return
     try:
         data = sys.stdin.buffer.read(MAX_RUN_BYTES + 1)
-    except (AttributeError, OSError, ValueError):  # closed
+    except OSError:  # a folder, or a file that is open for writing
         raise CommandError(f"{STANDARD}: Standard input cannot be read. Name a file.") from None
     if len(data) > MAX_RUN_BYTES:
         raise CommandError(
@@ -169,7 +169,7 @@ def readable_file(name: str, suffix: str = "") -> Iterator[Path]:
         yield copy
 
 
-def write_file(name: str, data: bytes, *, again: str = "write it again") -> None:
+def write_file(name: str, data: bytes, again: str = "write it again") -> None:
     """Write a file whole or not at all, or ``-``: to standard output. `again` is how to retry, for messages."""
     if name != STANDARD:
         write_whole(Path(name), data, again=again)

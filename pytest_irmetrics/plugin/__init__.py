@@ -111,7 +111,7 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
         parametrize(metafunc)
 
 
-@pytest.hookimpl(wrapper=True, tryfirst=True)
+@pytest.hookimpl(wrapper=True)
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None, object, object]:
@@ -265,7 +265,6 @@ def irmetrics(
 class _HookSpecs:
     """The hooks that a conftest.py or another plugin may implement."""
 
-    @pytest.hookspec
     def pytest_irmetrics_metrics(self, config: pytest.Config) -> Mapping[str, Callable[..., float]]:
         """Return metrics of your own: a mapping from name to ``f(query, ranking, k, **parameters) -> float``.
 
@@ -277,7 +276,6 @@ class _HookSpecs:
         """
         raise NotImplementedError
 
-    @pytest.hookspec
     def pytest_irmetrics_evaluated(self, item: pytest.Item, evaluation: Evaluation) -> None:
         """Look at an evaluation that the ``irmetrics`` fixture made, before the test passes or fails by it.
 

@@ -275,14 +275,14 @@ class RunConfig:
     def thresholds(self) -> tuple[Threshold, ...]:
         """Those of the setting ``ir_thresholds``. Raises ThresholdError."""
         from pytest_irmetrics import thresholds  # noqa: PLC0415 - see the top
-        from pytest_irmetrics.metrics import MetricError  # noqa: PLC0415 - see the top
+        from pytest_irmetrics.base import IRMetricsError  # noqa: PLC0415 - see the top
 
         read = []
         for line in self.written["thresholds"]:
             try:
                 custom, origin = self.custom_metrics, "the setting ir_thresholds"
                 read.append(thresholds.parse_line(line, origin=origin, custom=custom))
-            except (thresholds.ThresholdError, MetricError) as error:
+            except IRMetricsError as error:
                 raise thresholds.ThresholdError(f"ir_thresholds: {line!r}: {error}") from None
         return tuple(read)
 
@@ -325,9 +325,8 @@ def collects_whole_files(config: pytest.Config) -> bool:
 
 def _written(config: pytest.Config, name: str) -> Any:
     """Return a setting that pytest may hand over as text or, from a native TOML table, as a value of its own type."""
-    try:
+    with suppress(TypeError, pytest.UsageError):
         return config.getini(name)
-    except (TypeError, pytest.UsageError):
-        # pytest 9.0 and 9.1 accept only a value of the declared type, and none is "a number, quoted or not".
-        raw = getattr(config, "_inicfg", {}).get(name)
-        return getattr(raw, "value", raw)
+    # pytest 9.0 and 9.1 accept only a value of the declared type, and none is "a number, quoted or not".
+    raw = getattr(config, "_inicfg", {}).get(name)
+    return getattr(raw, "value", raw)

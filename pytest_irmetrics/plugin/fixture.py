@@ -80,7 +80,7 @@ class IRMetrics:
         A check that began has not ended yet; a failure of it may have been caught by the body, or raised in another thread.
         """
         self.is_over = False
-        """Whether the body has run, or the test failed before it."""
+        """Whether the body has run."""
         # A rerun measures anew what JUnit's file (--junitxml) has as properties of the test.
         properties = item.node.user_properties
         properties[:] = [one for one in properties if not one[0].startswith(("ir.", "irmetrics_"))]
@@ -259,7 +259,6 @@ class IRMetrics:
 
     def send_report(self) -> str | None:
         """Return the ItemReport as JSON, for the item's test report; None where nothing was evaluated."""
-        self.is_over = True
         return None if self._report is None else self._report.dumps()
 
 
@@ -333,7 +332,7 @@ def _junit_properties(report: ItemReport) -> Iterator[tuple[str, object]]:
     for row in report.rows:
         name = f"ir.{row.name}"
         parts = {name: row.full, f"{name}.baseline": row.baseline, f"{name}.delta": row.delta}
-        yield from ((part, round(value, 6) + 0.0) for part, value in parts.items() if value is not None)
+        yield from ((part, round(value, 6) or 0.0) for part, value in parts.items() if value is not None)
         yield from (
             (f"{name}.verdict", state) for state, shown in ROW_VERDICTS.items() if shown == row.verdict
         )

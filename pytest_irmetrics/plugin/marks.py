@@ -5,6 +5,7 @@ from __future__ import annotations
 import difflib
 import glob
 import os
+import posixpath
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any, NamedTuple
@@ -15,11 +16,12 @@ from pytest_irmetrics import thresholds
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import parameter_id, relative_path
 from pytest_irmetrics.base.wording import printable
-from pytest_irmetrics.metrics import MetricError
 from pytest_irmetrics.plugin.config import collects_whole_files, read_setting, requests_irmetrics
 from pytest_irmetrics.thresholds import Threshold
 
 _WILDCARDS = frozenset("*?[")
+_TEXTS = (".topics.tsv",)
+"""Suffix of what stands beside qrels; it is a golden set only where it is named in full."""
 _MARKS = ("ir_golden", "ir_threshold")
 
 _GOLDEN_ON_PARAMETER = (
@@ -110,7 +112,7 @@ def _golden_arguments(mark: pytest.Mark) -> tuple[list[str], GoldenParameter]:
 
 def _fixed_folder(pattern: str) -> str:
     """Return the folder of a pattern that has no wildcard in it."""
-    parts = pattern.split("/")[:-1]
+    parts = posixpath.dirname(pattern).split("/")
     fixed = next((i for i, part in enumerate(parts) if _WILDCARDS.intersection(part)), len(parts))
     return "/".join(parts[:fixed]) or "."
 
@@ -123,7 +125,7 @@ def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
         matches = [str(folder / pattern)]
     else:
         matches = sorted(glob.glob(os.path.join(glob.escape(str(folder)), pattern), recursive=True))  # noqa: PTH118, PTH207 - pathlib's glob does not take absolute patterns
-    paths = [Path(match) for match in matches if _may_be_golden(match, named=named)]
+    paths = [Path(match) for match in matches if _may_be_golden(match, () if named else _TEXTS)]
     if not paths:
         where = "" if os.path.isabs(pattern) else f" in {folder.name}/"  # noqa: PTH117 - a pattern is no path
         problem, advice = "matches no file", "Mend the pattern, or add the golden set"
@@ -133,13 +135,13 @@ def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
     return [(path, parameter_id(path, fixed)) for path in paths]
 
 
-def _may_be_golden(path: str, *, named: bool) -> bool:
-    """Whether a path that a pattern matches is a golden set; texts beside qrels are not, unless `named` in full."""
+def _may_be_golden(path: str, others: tuple[str, ...]) -> bool:
+    """Whether a path that a pattern matches is a golden set, not one with the suffix of `others`."""
     if os.path.isdir(path):  # noqa: PTH112 - a name costs less than a Path
         from pytest_irmetrics.golden.formats import is_golden_folder  # noqa: PLC0415 - few golden sets are folders
 
         return is_golden_folder(Path(path))
-    return named or not path.endswith(".topics.tsv")
+    return not path.endswith(others)
 
 
 def parameter_marks(node: Any) -> list[pytest.Mark]:
@@ -198,7 +200,7 @@ def read_threshold(mark: pytest.Mark, origin: str, custom: Collection[str]) -> T
         raise MarkError(f"{origin}: the tag is {tag!r}; it is text.")
     try:
         return thresholds.build(metric, words, tag=tag, origin=origin, custom=custom)
-    except (thresholds.ThresholdError, MetricError) as error:
+    except IRMetricsError as error:
         raise MarkError(f"{origin}: {error}") from None
 
 

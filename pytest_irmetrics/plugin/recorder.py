@@ -239,8 +239,7 @@ class Recorder:
 
     def _not_stored_note(self) -> Iterator[str]:
         """Yield that baselines were to be stored, and for how many tests none was because they did not pass."""
-        outcomes = [attempt.outcome for attempt in self._attempts.values()]
-        left = len(outcomes) - outcomes.count("passed") - outcomes.count("skipped")
+        left = sum(attempt.outcome not in ("passed", "skipped") for attempt in self._attempts.values())
         if self._settings.update and left:
             yield f"{plural(left, 'baseline')} not stored: a test that does not pass leaves what is stored as it is."
 

@@ -12,11 +12,12 @@ import pytest
 
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.since import CommittedTest, compare_since
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import nearest_repository
 from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.verdict import STATES
-from pytest_irmetrics.golden import GoldenSet, GoldenSetError
+from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.run import Run, RunError
@@ -130,7 +131,7 @@ def _golden_set(item: GatedItem, left: _Departure, baseline: str, run: Run) -> t
             file.write_bytes(data)
             custom, shown = settings.custom_metrics, f"{path} at {settings.since}"
             return GoldenSet.load(file, custom_metrics=custom, shown=shown), ""
-    except (GitError, GoldenSetError) as error:
+    except IRMetricsError as error:
         first = str(error).partition("\n")[0]
         return None, f"the golden set of that commit cannot be read, {so}: {first}"
 

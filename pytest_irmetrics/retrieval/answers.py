@@ -395,6 +395,5 @@ def score_of(value: Any) -> float | None:
         return None
     try:
         return float(value)
-    # Of an array of several, of a missing value, of an integer beyond floats.
-    except (TypeError, ValueError, OverflowError):
+    except Exception:  # noqa: BLE001 - of an array of several, of a missing value, of an integer beyond floats
         return None

@@ -6,8 +6,8 @@ import contextvars
 import queue
 import threading
 from collections.abc import Callable
-from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Executor, Future, wait
-from typing import Any
+from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
+from typing import Any, Self
 
 from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, RetrievalOptions, call_retriever
 from pytest_irmetrics.retrieval.errors import raise_outcome, summary
@@ -80,7 +80,7 @@ def _explain(error: Exception) -> str:
     return f"ir_executor raised {text}."
 
 
-class DaemonThreads(Executor):
+class DaemonThreads:
     """Starts each call at once, in a thread that idles or in a new one, with the caller's context variables.
 
     A call that hangs keeps nobody waiting, not even the end of the process.
@@ -91,14 +91,17 @@ class DaemonThreads(Executor):
         self._idle = threading.Semaphore(0)
         self._threads = 0
 
-    def submit(self, fn: Callable[..., Any], /, *args: Any, **kwargs: Any) -> Future[Any]:
-        """Call `fn` in a thread that idles, or in a new one."""
+    def __enter__(self) -> Self:
+        return self
+
+    def submit(self, function: Callable[..., Any], *args: Any) -> Future[Any]:
+        """Call a function in a thread that idles, or in a new one."""
         future: Future[Any] = Future()
         context = contextvars.copy_context()
 
         def job() -> None:
             try:
-                result = context.run(fn, *args, **kwargs)
+                result = context.run(function, *args)
             except BaseException as error:  # noqa: BLE001 - pytest.skip and the like are raised where it is awaited
                 self._idle.release()
                 future.set_exception(error)
@@ -118,7 +121,7 @@ class DaemonThreads(Executor):
             job()
             del job  # or its answer would be kept until the next one
 
-    def shutdown(self, wait: bool = True, *, cancel_futures: bool = False) -> None:  # noqa: ARG002, FBT001, FBT002 - Executor's signature
+    def __exit__(self, *_raised: object) -> None:
         """Let the threads end: those that idle now, those that hang if they ever come back."""
         for _ in range(self._threads):
             self._jobs.put(None)

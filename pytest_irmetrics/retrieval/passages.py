@@ -57,7 +57,15 @@ def read_passage_ranking(
     first_ranks: dict[tuple[str, str | None], int] = {}
     for rank, (item, document) in enumerate(zip(items, documents, strict=True), start=1):
         own_id = _own_id(item, document)
-        text = _text(rank, item, document, required=document in judged)
+        text = _text(item)
+        if document in judged:
+            if text is None:
+                raise AnswerError(
+                    f"result {rank} is {describe(item)}. This query judges {quote(document)} by passage, and the result has "
+                    "no text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or "
+                    "`content`."
+                )
+            text = normalize_text(text)
         first = first_ranks.setdefault((document, own_id or text), rank)
         if first != rank:
             if collapse:
@@ -117,15 +125,7 @@ def _own_id(item: Any, document: str) -> str | None:
     return None if own_id == document else own_id
 
 
-def _text(rank: int, item: Any, document: str, *, required: bool) -> str | None:
-    """Return an item's text from one of its usual fields, normalized if it is `required`, as that of a judged document is."""
+def _text(item: Any) -> str | None:
+    """Return an item's text from one of its usual fields; None where it has none."""
     values = (value() if callable(value) else value for value in fields_of(item, _TEXT_NAMES))
-    text = next((value for value in values if isinstance(value, str)), None)
-    if not required:
-        return text
-    if text is None:
-        raise AnswerError(
-            f"result {rank} is {describe(item)}. This query judges {quote(document)} by passage, and the result has no "
-            "text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or `content`."
-        )
-    return normalize_text(text)
+    return next((value for value in values if isinstance(value, str)), None)

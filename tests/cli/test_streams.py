@@ -20,6 +20,7 @@ SCRIPT = [sys.executable, "-m", "pytest_irmetrics.cli"]
 
 def test_the_version_is_that_of_the_distribution():
     assert run("--version").out == f"pytest-irmetrics {metadata.version('pytest-irmetrics')}\n"
+    assert [run(*words).status for words in (["--vers"], ["check", "--js", "none.yaml"])] == [2, 2]
 
 
 def test_a_closed_pipe_ends_without_a_traceback(tmp_path):
@@ -95,7 +96,7 @@ class Input:
     [
         (gzip.compress(b"queries:\n- {query: a, relevant: b}\n"), 0, "-: 1 query"),
         (
-            ValueError("I/O operation on closed file."),
+            OSError("not readable"),
             1,
             "-: Standard input cannot be read. Name a file.",
         ),
