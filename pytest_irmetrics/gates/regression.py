@@ -365,7 +365,7 @@ class _Drop(_Moved):
 
         change, count = self.change, self.change.changed
         least = smallest_p(count)
-        if least <= level:
+        if least < level:
             return ""
         if count == 1:
             return "Only 1 query changed: too few to generalise from, but this one did break."
