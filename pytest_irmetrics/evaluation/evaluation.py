@@ -251,10 +251,13 @@ class Evaluation:
         wanted = [one for one in dict.fromkeys((*self.metrics, metric)) if one.kind == "ranking"]
         metrics = [one for one in wanted if one not in self._columns]
         answers = self.rankings_of([query.id for query in queries])
-        judged = [query.judgments for query, each in zip(queries, answers, strict=True) for _ in each]
+        judged, rankings = [query.judgments for query in queries], [*chain.from_iterable(answers)]
+        is_repeated = len(rankings) > len(answers)
+        if is_repeated:
+            judged = [one for one, each in zip(judged, answers, strict=True) for _ in each]
         scorer = Scorer(metrics, relevance_level=self.golden.relevance_level)
-        columns: Sequence[Column] = scorer.columns(judged, map(tuple, chain.from_iterable(answers)))
-        if {*map(len, answers)} - {1}:
+        columns: Sequence[Column] = scorer.columns(judged, map(tuple, rankings))
+        if is_repeated:
             parts = map(iter, columns)
             columns = [[mean_of_scored([*islice(part, len(each))]) for each in answers] for part in parts]
         return zip(metrics, columns, strict=True)

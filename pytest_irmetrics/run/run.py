@@ -160,6 +160,7 @@ def _content(file: Path, where: str) -> bytes:
 
 
 def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> dict[str, Answer]:
+    """Return an answer of each ranking, in any accepted form. Raises RunError that says what is wrong with one."""
     answers: dict[str, Answer] = {}
     for given, ranking in rankings.items():
         query_id = as_id(given)
@@ -169,22 +170,22 @@ def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]
             )
         if query_id in answers:
             raise RunError(f"query {quote(query_id)} comes twice. Give each query one ranking.")
-        answers[query_id] = Answer((_checked_ranking(query_id, ranking),))
+        ids = tuple(ranking if isinstance(ranking, (list, tuple)) else _listed(query_id, ranking))
+        if countOf(map(type, ids), str) != len(ids):
+            ids = _as_texts(query_id, ids)
+        if fault := ranking_fault(ids):
+            raise _refusal(query_id, f": {fault}. Give each document once, by its id.")
+        answers[query_id] = Answer((ids,))
     return answers
 
 
-def _checked_ranking(query_id: str, given: object) -> tuple[str, ...]:
-    """Return a ranking's ids in any accepted form, or raise RunError that says what is wrong with them."""
-    ids = tuple(given if isinstance(given, (list, tuple)) else _listed(query_id, given))
-    if countOf(map(type, ids), str) != len(ids):
-        texts = [as_id(doc) for doc in ids]
-        if None in texts:
-            kind = type(ids[texts.index(None)]).__name__
-            raise _refusal(query_id, f": an id is text, not {kind}. Give a list of ids, best first.")
-        ids = tuple(texts)
-    if fault := ranking_fault(ids):
-        raise _refusal(query_id, f": {fault}. Give each document once, by its id.")
-    return ids
+def _as_texts(query_id: str, ids: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return ids as text. Raises RunError for what is no id."""
+    texts = tuple(map(as_id, ids))
+    if None in texts:
+        kind = type(ids[texts.index(None)]).__name__
+        raise _refusal(query_id, f": an id is text, not {kind}. Give a list of ids, best first.")
+    return texts
 
 
 def _listed(query_id: str, given: object) -> Iterable[Any]:
