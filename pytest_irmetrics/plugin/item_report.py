@@ -162,7 +162,7 @@ def _on_floors(result: ItemResult) -> Iterator[Note]:
     if starts and not result.against.name:
         yield Note("normal", f"To start from here: {', '.join(starts)}.")
     elif starts and result.acceptable:
-        yield Note("quiet", f"To accept it, set first: {', '.join(starts)}.")
+        yield Note("normal", f"To accept it, set first: {', '.join(starts)}.")
 
 
 def _on_limits(item: GatedItem, comparison: Comparison, gates: Gates) -> Iterator[Note]:
