@@ -99,7 +99,7 @@ def _out_of_range(metric: Metric, word: Word, limit: Limit) -> str:
     value, lower, upper = limit.value, metric.lower, metric.upper
     within = {
         "score": lower <= value <= upper,
-        "change": 0 <= value <= (100 if limit.percent else upper - lower),
+        "change": 0 <= value <= (100 if limit.percent else upper),
         "count": value >= 0 and value == int(value),
         "level": 0 < value < 1,
     }[word.range]
@@ -235,7 +235,7 @@ def _unusable_word(metric: Metric, word: str, *, for_query: bool) -> str:
     if word not in allowed:
         if word in WORDS:
             return f"`{word}` is about many queries, and this threshold is about one. Use {_code_list(QUERY_WORDS)}."
-        close = get_close_matches(word.lower().replace("-", "_"), allowed)
+        close = get_close_matches(word.lower(), allowed)
         advice = f"Did you mean `{close[0]}`?" if close else f"The words are {_code_list(allowed)}."
         return f"{quote(word)} is no word of a threshold. {advice}"
     if metric.kind == "latency" and word != "max":

@@ -121,7 +121,7 @@ def _always_passes(metric: Metric, word: str, limit: Limit, queries: int) -> boo
     if word in ("min", "min_each"):
         return limit.value <= metric.lower
     if word == "max_drop":
-        return limit.value >= (100 if limit.percent else metric.upper - metric.lower)
+        return limit.value >= (100 if limit.percent else metric.upper)
     return WORDS[word].range == "count" and limit.value >= queries
 
 

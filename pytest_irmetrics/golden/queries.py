@@ -132,7 +132,7 @@ def _read_boolean(node: Node, key: str) -> bool:
 
 def _read_reason(node: Node, key: str) -> str:
     reason = read_text(node, key)
-    if node.plain and reason.lower() in ("true", "false", "yes", "no"):
+    if reason.lower() in ("true", "false", "yes", "no"):
         raise Wrong(node.place, f"`{key}` is {reason}. Write why it is known to be bad, such as a ticket.")
     return reason
 

@@ -134,7 +134,7 @@ def as_id(value: object) -> str | None:
         return None
     if isinstance(value, UUID):
         return str(value)
-    if isinstance(value, SupportsIndex) and "bool" not in str(getattr(value, "dtype", "")):
+    if isinstance(value, SupportsIndex):
         try:
             return str(operator.index(value))
         except (TypeError, ValueError):  # an array of several, a NumPy boolean; over 4,300 digits

@@ -222,7 +222,7 @@ UNJUDGED = {"id": "q", "relevant": []}
         ("csv", {"query": "x" * 131_073}, f"{CELL}'{'x' * 59}…'."),
         ("beir/", {"id": "q\0"}, rf"{CELL}'q\x00'."),
         ("beir/", {"query": None}, "A BEIR folder has the queries' texts, and this golden set has none. Add them first."),
-        ("qrels", {"id": "a b"}, f"{ID}'a b'."),
+        ("qrels", {"id": "a b", "relevant": ["d", "e"]}, f"{ID}'a b'."),
         ("qrels", {"relevant": ["d", "d\t1", "\ufeffd", "d\0"]}, rf"{ID}'d\t1', '\ufeffd', 'd\x00'."),
         ("qrels", {"query": "a\nb"}, r"Topics hold one line a query. Take the line break out of: 'a\nb'."),
         ("qrels", {"query": "a\rb"}, r"out of: 'a\rb'."),
