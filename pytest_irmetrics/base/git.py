@@ -138,7 +138,7 @@ class Repository:
             fetch = [remote, f"+{branch}:refs/remotes/{remote}/{branch}"]
         shallow = f", a shallow clone. {_WHOLE_CLONE}" if self.is_shallow else "."
         raise GitError(
-            f"Git knows no commit {printable(revision) if revision.strip() else repr(revision)} in {self._where()}{shallow} "
+            f"Git knows no commit {printable(revision)} in {self._where()}{shallow} "
             f"Fetch it: {self._to_type('fetch', *fetch)}; or give another branch, tag or commit."
         )
 

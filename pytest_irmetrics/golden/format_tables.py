@@ -211,7 +211,7 @@ def render(golden: GoldenSet, path: str, form: str) -> dict[str, str]:
     if form != "beir":
         return {path: _table(_judgment_rows(golden), "\t" if form == "tsv" else ",")}
     queries = golden.queries.values()
-    if any(query.text is None for query in queries):
+    if None in [query.text for query in queries]:
         message = "A BEIR folder has the queries' texts, and this golden set has none. Add them first."
         raise ConversionError(message)
     folder = path.rstrip("/")
@@ -258,6 +258,6 @@ def _table(rows: Sequence[Sequence[str]], delimiter: str) -> str:
     limit = csv.field_size_limit()
     odd = [cell for cell in cells if "\0" in cell or "\r\n" in cell or len(cell) > limit]
     refuse(odd, f"A cell holds up to {limit:,} characters, no NUL, and reads \\r\\n as \\n", "Change")
-    text = io.StringIO(newline="")
+    text = io.StringIO()
     csv.writer(text, delimiter=delimiter).writerows(rows)  # the usual line end makes it quote a lone \r
     return text.getvalue().replace("\r\n", "\n")

@@ -33,7 +33,7 @@ def read_each_once(source: Source) -> tuple[GoldenSet, list[tuple[int, str]]]:
         if text in queries:
             repeated.append((number, text))
         elif text:
-            queries[text] = Query(text, text, {}, line=number, column=1)
+            queries[text] = Query(text, text, {}, line=number)
     if not queries:
         raise Wrong((1, 1), "There is no query. Write one a line.")
     return GoldenSet(queries.values(), path=source.named, shown=source.shown, name=source.name), repeated

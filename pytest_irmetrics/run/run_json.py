@@ -42,7 +42,7 @@ _MOST_TESTS = 5  # tests of a report that an error lists
 _UNSAFE = "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\uffff\U000e0000-\U000e0fff]"
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).encode
-_encode_as_made = json.JSONEncoder(ensure_ascii=False, allow_nan=False).encode
+_encode_as_made = json.JSONEncoder(ensure_ascii=False).encode
 
 
 # The keys.
@@ -146,7 +146,6 @@ _HEADER_KEYS = {
     "provenance": _Key(
         "an object of texts and numbers",
         lambda value: _is_object(value, lambda one: _is_text(one) or _is_number(one)),
-        write=lambda provenance: _encode(dict(provenance)),
     ),
     "limits": _LIMITS,
     "queries": _Key("a list", lambda value: isinstance(value, list)),

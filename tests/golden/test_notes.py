@@ -143,7 +143,7 @@ def test_the_line_of_a_doubtful_document_is_named(capsys):
         ("recall@1: 0.8", "the best ranking there is scores 0.7500"),
         ("P@10: 0.15", None),
         ("P@10: {max: 0.2}, latency_p95: {max: 250}", None),
-        ("'mrr(rel=2,miss=skip)': 1.0", None),
+        ("'mrr(rel=2,miss=skip)': {min: 1.0, min_each: 1.0}", None),
         ("mrr: {min: 1.0, max_drop: off, max_lost: 1}", None),
         ("ndcg@10: {min_each: 1.0, max_drop: 5%}", None),
     ],

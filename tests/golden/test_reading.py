@@ -137,7 +137,7 @@ def test_qrels_are_read_as_trec_eval_reads_them():
         ("a.qrels", "\ufeffq1 0 d1 1\r\nq2 0 d2 2", {"q1": {"d1": 1}, "q2": {"d2": 2}}),
         ("a.qrels", "q1 0 d1 1\rq2 0 d2 2\r", {"q1": {"d1": 1}, "q2": {"d2": 2}}),
         ("a.qrels", "#1 0 d1 1\n", {"#1": {"d1": 1}}),
-        ("a.csv", "id,docid,rating\nq1,d,1\n", {"q1": {"d": 1}}),
+        ("a.csv", "id,docid,rating\rq1,d,1\r", {"q1": {"d": 1}}),
         ("a.tsv", "id\tdocid\trating\nq1\td\t1\n", {"q1": {"d": 1}}),
         ("a.csv", "query,docid,rating\na, d,1\n", {"a": {" d": 1}}),
         ("a.csv", '\ufeffQuery;DocId;RATING\r\n"a, b; c";d;2', {"a, b; c": {"d": 2}}),

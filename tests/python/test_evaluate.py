@@ -344,10 +344,9 @@ def test_a_metric_of_ones_own_that_breaks_is_named_with_the_query(function, mess
 
 def test_a_metric_of_ones_own_cannot_change_the_golden_set():
     before = copy.deepcopy(GOLDEN.queries["a"].judgments)
-    with pytest.raises(ValueError, match="the metric mine "):
-        evaluate(GOLDEN, search, ["mine"], custom_metrics={"mine": lambda q, *_: q.judgments.pop("d1")})[
-            "mine"
-        ]
+    for change in (lambda q, *_: q.judgments.pop("d1"), lambda q, *_: q.params.update(k=1) or 1):
+        with pytest.raises(ValueError, match="the metric mine "):
+            evaluate(GOLDEN, search, ["mine"], custom_metrics={"mine": change})["mine"]
     assert GOLDEN.queries["a"].judgments == before
 
 

@@ -55,6 +55,7 @@ AGAINST_A_BASELINE = [  # the score before and now, the threshold, what is print
     ("0.8", "0.8 - 5e-10", {"max_drop": 0}, None),
     ("-0.5", "-0.75", {"max_drop": 0.1}, "mine fell by 0.2500 from the baseline to −0.7500; at most"),
     ("1e12", "-1e12", {"max_drop": 0.1}, "mine fell by 2e+12 from the baseline to −1e+12; at most"),
+    ("-1.0", "-1.1", {"max_drop": "5%"}, "mine fell by 0.1000 from the baseline to −1.1000; at most 0.0500 (5% of −1.0000)"),
     ("1.0", "0.9", {"max_drop": "5%"}, "mine fell by 0.1000 from the baseline to 0.9000; at most 0.0500 (5% of 1.0000)"),
 ]  # fmt: skip
 
