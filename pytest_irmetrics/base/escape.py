@@ -108,12 +108,12 @@ def is_invisible(char: str) -> bool:
 
 
 def to_stream(text: str, encoding: str | None) -> str:
-    r"""Return text in ASCII where a stream of this encoding cannot print it; an unknown encoding counts as ASCII.
+    r"""Return text in ASCII where a stream of this encoding cannot print it; one without an encoding counts as ASCII.
 
     What reports are made of has a look-alike (`…` → `...`, `→` → `->`); all else is written out (`é` → `\xe9`).
     """
     try:
         text.encode(encoding or "ascii")
-    except (LookupError, ValueError):  # UnicodeError is a ValueError; an unknown codec is a LookupError
+    except UnicodeError:
         return text.translate(_LOOK_ALIKES).encode("ascii", "backslashreplace").decode()
     return text

@@ -22,7 +22,7 @@ def read(source: Source) -> GoldenSet:
     reader = QueryReader(source, as_trec_eval=True)
     for number, line in enumerate(source.lines(), 1):
         if line.strip():
-            node = source.attempt(read_json, line, number)
+            node = source.attempt(read_json, line, (number, 1))
             if node is not None and node.kind == "mapping":
                 # null is how an empty cell of a table is exported.
                 node.value = [(key, item) for key, item in node.value if not item.is_null]

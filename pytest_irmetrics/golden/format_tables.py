@@ -75,7 +75,7 @@ def table_rows(source: Source, also: Collection[str] = ()) -> Iterator[Row]:
     delimiter = "\t" if is_tsv else max(",;\t", key=text.partition("\n")[0].count)
     lines = [*io.StringIO(text, newline="")]
     reader = csv.reader(lines, delimiter=delimiter, strict=True)
-    line = 0
+    line = reader.line_num
     try:
         columns = _read_header(next(reader, []), also)
         line = reader.line_num
@@ -190,7 +190,7 @@ def _read_split(split: Source) -> GoldenSet:
 
 def _read_text_of(line: str, number: int, texts: dict[str, str]) -> None:
     """Keep the text of a line's query, if its id is among `texts`. Raises Wrong."""
-    node = read_json(line, number)
+    node = read_json(line, (number, 1))
     pairs = node.value if node.kind == "mapping" else ()
     record = {key.value: value.value for key, value in pairs if value.kind == "text" and not value.is_null}
     query_id, text = record.get("_id"), record.get("text", "")
@@ -246,7 +246,7 @@ def _write_param(value: object) -> str:
     """Write a parameter so that it is read as this value: a text that is JSON, and all else, as JSON."""
     if isinstance(value, str) and value:
         try:
-            read_json(value, 1)
+            read_json(value, (None, None))
         except Wrong:
             return value
     return json.dumps(value, ensure_ascii=False)

@@ -21,15 +21,15 @@ class _Pairs(list[tuple[str, object]]):
 _DECODER = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=_Number, parse_float=_Number)
 
 
-def read_json(text: str, line: int) -> Node:
-    """Return a JSON value as a node of its line, with numbers as they were written. Raises Wrong."""
+def read_json(text: str, place: Place) -> Node:
+    """Return a JSON value as a node of one place, with numbers as they were written. Raises Wrong."""
     try:
-        return _node(_DECODER.decode(text), (line, 1), 0)
+        return _node(_DECODER.decode(text), place, 0)
     except json.JSONDecodeError as error:
         message = f"This is no JSON: {error.msg}. Write one object a line."
-        raise Wrong((line, error.colno), message) from None
+        raise Wrong((place[0], error.colno), message) from None
     except RecursionError:
-        raise too_deep((line, 1)) from None
+        raise too_deep(place) from None
 
 
 def _node(value: object, place: Place, depth: int) -> Node:

@@ -71,7 +71,7 @@ def _query_node(rows: Sequence[Row], source: Source) -> Node:
 def _read_param(cell: Node) -> Node:
     """Return the value of a cell that is JSON (such as ``3``, ``true``, ``"3"`` or ``[1]``), else its text."""
     try:
-        return read_json(cell.value, cell.place[0] or 1)
+        return read_json(cell.value, cell.place)
     except Wrong:
         return cell
 

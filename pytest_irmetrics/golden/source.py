@@ -48,10 +48,6 @@ class GoldenSetError(IRMetricsError, ValueError):
         return "\n".join(map(str, self.problems))
 
 
-def _place(problem: Problem) -> tuple[Any, ...]:
-    return problem[:3]
-
-
 class Wrong(Exception):  # noqa: N818 - what it says is reported as a Problem
     """A mistake at a place of a file: what is wrong, and what to do."""
 
@@ -88,7 +84,7 @@ class Source:
         self.problems.append(Problem(*place, str(wrong)))
         if len(self.problems) >= MAX_PROBLEMS:
             message = f"These are {MAX_PROBLEMS} problems, and the rest is not read. Solve these first."
-            raise GoldenSetError([*sorted(self.problems, key=_place), Problem(*place, message)])
+            raise GoldenSetError([*sorted(self.problems), Problem(*place, message)])
 
     def attempt(self, read: Callable[..., T], *args: Any) -> T | None:
         """Return what a function returns, or None after adding the mistake that it raises."""
@@ -101,7 +97,7 @@ class Source:
     def raise_any(self) -> None:
         """Raise GoldenSetError if there are problems: each file's in its order."""
         if self.problems:
-            raise GoldenSetError(sorted(self.problems, key=_place))
+            raise GoldenSetError(sorted(self.problems))
 
     def content(self, limit: int = MAX_RUN_BYTES) -> bytes:
         """Read the file, which may be packed with gzip. Raises Wrong.

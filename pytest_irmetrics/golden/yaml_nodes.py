@@ -116,7 +116,7 @@ class NodeReader:
             pairs = parts if is_list else list(zip(parts[::2], parts[1::2], strict=True))
             node = Node(at, pairs, "list" if is_list else "mapping")
         if event.tag is not None:
-            tag = cut(event.tag.replace("tag:yaml.org,2002:", "!!", 1), 60)
+            tag = cut(event.tag.replace("tag:yaml.org,2002:", "!!"), 60)
             message = f"`{tag}` is read as a tag, which has no meaning in a golden set. Put a text that begins with `!` in quotes."
             self._source.add(Wrong(at, message))
         if event.anchor is not None:

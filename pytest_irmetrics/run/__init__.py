@@ -10,7 +10,3 @@ from pytest_irmetrics.run.answer import Answer, Header, RunError
 from pytest_irmetrics.run.run import Run
 
 __all__ = ["Answer", "Header", "Run", "RunError"]
-
-# Pickles and tracebacks name what is public, wherever it is made.
-for _public in (Answer, Run, RunError):
-    _public.__module__ = __name__

@@ -181,5 +181,5 @@ def decode(data: bytes, shown: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        line = data.count(b"\n", 0, error.start) + 1
+        line = data[: error.start].count(b"\n") + 1
         raise RunError(f"{shown}:{line}: is not UTF-8. {CURE}") from None

@@ -210,7 +210,7 @@ def loads(text: str, shown: str, test: str | None = None) -> tuple[dict[str, Ans
         document, text = _run_of_test(document["tests"], shown, test), ""
     header = _read_header(document, shown)
     # With one query a line, as they are written; a report's are not.
-    first_line = text.count("\n", 0, text.find('"queries"')) + 2 if text else None
+    first_line = text[: text.find('"queries"')].count("\n") + 2 if text else None
     return _read_queries(document["queries"], first_line, shown), header
 
 
@@ -231,7 +231,7 @@ def _why_unreadable(text: str, error: Exception, shown: str) -> tuple[int, str, 
             f"{take_one_side(shown)} The merged search may answer as neither side's did: compare a baseline "
             "(`pytest --ir-baseline`), then store it anew (`pytest --ir-baseline-update`)."
         )
-        return text.count("\n", 0, conflict.start()) + 1, "is in a merge conflict", cure
+        return text[: conflict.start()].count("\n") + 1, "is in a merge conflict", cure
     body = text.rstrip()
     if not body:
         return 1, "the file is empty", CURE

@@ -104,7 +104,7 @@ LOL += [f"x-{n}: &a{n} [{', '.join([f'*a{n - 1}'] * 10)}]" for n in range(1, 10)
 MERGED = ["x-0: &a0 {k: 1}"]
 MERGED += [f"x-{n}: &a{n} {{<<: [{', '.join([f'*a{n - 1}'] * 9)}]}}" for n in range(1, 12)]
 DEEP_ALIASES = ["x-0: &a0 [1]", *(f"x-{n}: &a{n} [[[[[[[[*a{n - 1}]]]]]]]]" for n in range(1, 6))]
-MOST_ALIASED = f"x-a: &a {'a' * 99_999}\nx-b: [{'*a, ' * 10}]\n"
+MOST_ALIASED = f"x-a: &a [{'a' * 99_998}]\nx-b: [{'*a, ' * 10}]\n"
 HOSTILE = {
     "flow lists": ("queries: " + "[" * 100_000, "Lists and mappings are more than 30 deep here. Write them less deep."),
     "flow lists, a line each": ("queries: " + "[\n" * 100_000, "deep"),
@@ -155,7 +155,8 @@ def test_the_greatest_depth_and_the_most_aliases_are_read():
     write("faq.yaml", f"x-a: &a {'[' * 29}1{']' * 29}\nx-b: [*a]\n{QUERY}")
     assert main(["check", "faq.yaml"]) == 0
     write("faq.yaml", MOST_ALIASED + QUERY)
-    assert main(["check", "faq.yaml"]) == 0
+    write("faq.jsonl", f'{{"query": "a", "relevant": "b", "x-deep": {"[" * 30}{"]" * 30}}}')
+    assert main(["check", "faq.yaml", "faq.jsonl"]) == 0
 
 
 def test_problems_are_capped(capsys):
@@ -192,7 +193,7 @@ def test_an_invisible_sign_in_yaml_is_named_and_its_escape_is_text(capsys, sign)
         ("a.yaml", b"queries: \xed\xa0\x80", "1:10", "is not UTF-8"),
         ("a.yaml", b"queries", "1:1", "A golden set is a mapping with the key `queries`, and this is text. Write `queries:` above it."),
         ("a.qrels", b"q 0 caf\xe9 1\n", "1", "0xE9 is not UTF-8"),
-        ("a.jsonl", b'\r\n{"query": "caf\xe9"}', "2", "0xE9 is not UTF-8"),
+        ("a.jsonl", b'\r\n{"query": "caf\xe9"}', "2:15", "0xE9 is not UTF-8"),
         *(("a.yaml", QUERY.encode(form), "1:1", "The file is in UTF-16 or UTF-32. Save it as UTF-8.") for form in ("utf-16", "utf-16-le", "utf-16-be", "utf-32")),
         ("a.csv", "query,docid,rating\n".encode("utf-16"), "1:1", "UTF-16 or UTF-32"),
         ("a.csv", b"query,docid,rating\na," + b"d" * 200_000 + b",1\n", "2", "field larger than field limit"),
@@ -200,7 +201,7 @@ def test_an_invisible_sign_in_yaml_is_named_and_its_escape_is_text(capsys, sign)
         ("a.yaml.gz", b"\x1f\x8b" + b"x" * 9, "1:1", "gzip data is cut short or damaged"),
         ("a.jsonl", b"[" * 100_000, "1", "deep"),
         ("a.jsonl", b'{"query": "a", "relevant": {"b": ' + b"9" * 5000 + b"}}", "1", ""),
-        ("a.jsonl", b'{"query": "a", "params": ' + b"[" * 40 + b"]" * 40 + b"}", "1", "deep"),
+        ("a.jsonl", b'{"query": "a", "params": ' + b"[" * 31 + b"]" * 31 + b"}", "1", "deep"),
         ("nf/queries.jsonl", b"", "1", "There is no query"),
     ],
     ids=lambda value: repr(value)[:30],

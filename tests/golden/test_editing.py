@@ -49,8 +49,8 @@ def test_a_judgment_is_written_where_it_belongs(capsys, shape):
 
 
 def test_a_byte_order_mark_is_kept():
-    text = "\ufeffqueries: [{query: a, relevant: x}]"
-    assert judge(text, {"c": 1}) == "\ufeffqueries: [{query: a, relevant: [x, c]}]"
+    text = "\ufeffqueries: [{query: a, relevant: []}]"
+    assert judge(text, {"c": 1, "d": 1}) == "\ufeffqueries: [{query: a, relevant: [c, d]}]"
 
 
 def test_judgments_of_many_queries_change_one_line_each():
@@ -156,7 +156,7 @@ def test_passages_are_kept_and_added(capsys):
             "'a' grades 'y' 2 already (--judge a y 2), and here it is 1.",
         ),
         ("- {query: a, relevant: x, forbidden: y}\n", ["--judge", "a", "y", "1"], "'y' is forbidden"),
-        ("- {query: a, relevant: x}\n", ["--judge", "a", "y" * 1200, "2"], "Nothing was written"),
+        ("- {query: a, relevant: x}\n", ["--judge", "a", "y" * 1200, "2"], "golden.yaml:1:1: The new"),
         (PASSAGES, ["--passage", "a", "code", "y" * 61 + "\udc80", "2"], "stands for no character"),
     ],
 )

@@ -37,7 +37,7 @@ AGAINST_A_LIMIT = [  # the score, the threshold, what is printed of them; None w
     ("1234567891.0", {"min": 1234567892}, "mine is 1234567891, * below the threshold: at least 1234567892 is required"),
     ("1e12", {"min": 2e12}, "mine is 1e+12, * below the threshold: at least 2e+12 is required"),
     ("-1e12", {"min": 0.5}, "mine is −1e+12, * below the threshold: at least 0.5 is required"),
-    ("999_999_999.0", {"min": 1e12}, "mine is 1e+09, * below the threshold: at least 1e+12 is required"),
+    ("987_654_321.0", {"min": 1e12}, "mine is 9.87654e+08, * below the threshold: at least 1e+12 is required"),
     ("1e15 + 1", {"min": 1e15 + 2}, "mine is 1000000000000001, * below the threshold: at least 1000000000000002 is required"),
     ("2.0**54", {"min": 2.0**54 + 4}, "mine is 1.801439850948198e+16, * below the threshold: at least 1.801439850948199e+16 is required"),
     ("1.7e308", {"min": 0.5}, "the metric mine returned 1.7e+308 for the query 'hours'"),

@@ -64,6 +64,8 @@ def test_nothing_relevant_found_is_zero(name):
         ("bpref@4", {"a": 1, "b": 1, "n": 0, "m": 0, "u": -1}, "n?uab", 0.25),
         ("r_precision", {"a": 1, "b": 1}, "axb", 0.5),
         ("r_precision@1", {"a": 1, "b": 1}, "abx", 0.5),
+        ("ndcg", {"a": 1, "b": -0.5}, "ba", 1 / math.log2(3)),
+        ("err", {"a": 4, "b": -0.5}, "ba", 15 / 32),
         ("ndcg@5", GRADED, "abcde", 0.97237),
         ("ndcg(gain=exp)", {"a": 1, "b": 3}, "ab", (1 + 7 / math.log2(3)) / (7 + 1 / math.log2(3))),
     ],
