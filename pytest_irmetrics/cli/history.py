@@ -40,7 +40,7 @@ ARGUMENTS = (
     shared.METRIC,
     argument("tests", nargs="*", metavar="TEST", help="a test's id or a part of it, or the path of its baseline; without any, all baselines from here on down"),
     argument("--since", metavar="REV", help="also say what has been lost since this tag, branch or commit"),
-    argument("--limit", type=shared.number_to_show, default=20, metavar="N", help="how many versions to show, the newest; 0: all (default: 20)"),
+    shared.limit("how many versions to show, the newest"),
     argument("--json", alone=True, action="store_true", help="print all of it as JSON"),
     argument("--html", alone=True, metavar="PATH", help="write it with a plot for each metric, as one HTML file; needs Jinja2"),
 )  # fmt: skip

@@ -56,7 +56,7 @@ ARGUMENTS = (
     argument("--run", dest="stored", action="append", default=[], metavar="RUN", help="a baseline, a JSON report, or a TREC run: one is pooled with the baselines, several stand for themselves"),
     argument("--by", type=shared.ranking_metric, default="ndcg@10", metavar="METRIC", help="list documents by what they are worth to this metric, down to its cut-off (default: ndcg@10)"),
     argument("--query", dest="queries", action="append", default=[], metavar="ID", help="only documents of this query (repeatable)"),
-    argument("--limit", type=shared.number_to_show, default=20, metavar="N", help="at most so many documents; 0: all (default: 20)"),
+    shared.limit("at most so many documents"),
     argument("--corpus", metavar="FILE", help="the documents, to show their titles and texts: JSON Lines with docid (or _id, id), title, text; may be packed (.gz); - is standard input"),
     argument("-i", "--interactive", alone=True, action="store_true", help="show them one after the other and append the grade that is written for each; or s skip, u undo, q quit"),
     argument("-o", "--out", alone=True, metavar="LIST.csv", help="write them to a new CSV file, or to -, with an empty column `rating`, for a spreadsheet"),
@@ -214,7 +214,7 @@ def _write_csv(
         raise shared.CommandError(
             f"{out}: is there already, perhaps with ratings in it. Append those (--from), then delete it, or give another name."
         )
-    text = io.StringIO(newline="")
+    text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["id", "query", "docid", "rating", "rank", "influence", "title", "text"])
     for one in items:

@@ -71,6 +71,13 @@ def ranking_metric(text: str) -> Metric:
     return metric
 
 
+def number_to_show(text: str) -> int:
+    """Read how many rows to show; 0 is all."""
+    if not text.isdecimal():
+        raise argparse.ArgumentTypeError(f"{text!r} is no count. Write a whole number; 0 shows all")
+    return int(text)
+
+
 # Arguments of commands --------------------------------------------------------------------------------------------
 
 
@@ -79,6 +86,12 @@ def argument(
 ) -> tuple[bool, tuple[str, ...], dict[str, Any]]:
     """Declare an argument of a command, as argparse takes it; no two that stand `alone` may be given together."""
     return alone, names, settings
+
+
+def limit(what: str) -> tuple[bool, tuple[str, ...], dict[str, Any]]:
+    """Declare how much of what a command shows."""
+    about = f"{what}; 0: all (default: 20)"
+    return argument("--limit", type=number_to_show, default=20, metavar="N", help=about)
 
 
 # fmt: off
@@ -118,13 +131,6 @@ def print_error(error: Exception | str) -> None:
 def print_line(line: str) -> None:
     """Print one line that is free of control characters already, such as those of `stdout_screen`."""
     print(line)  # noqa: T201 - a command prints
-
-
-def number_to_show(text: str) -> int:
-    """Read how many rows to show; 0 is all."""
-    if not text.isdecimal():
-        raise argparse.ArgumentTypeError(f"{text!r} is no count. Write a whole number; 0 shows all")
-    return int(text)
 
 
 def harmless_json(text: str) -> str:

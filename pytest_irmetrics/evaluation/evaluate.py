@@ -109,7 +109,7 @@ def evaluate(
     require_depth(read, read_to, remedy)
     retrieved = Retrieved(source) if is_run else retrieve(golden.queries.values(), source, options)
     evaluation = Evaluation(golden, retrieved, read, read_to, custom_metrics)
-    warn_of_unknown_ids(evaluation, _RETURN_KNOWN_IDS, stacklevel=2)
+    warn_of_unknown_ids(evaluation, _RETURN_KNOWN_IDS)
     return evaluation
 
 
@@ -183,9 +183,9 @@ def find_unknown_ids(evaluation: Evaluation) -> UnknownIds | None:
     return UnknownIds(list(returned), sorted(known))
 
 
-def warn_of_unknown_ids(evaluation: Evaluation, advice: str, stacklevel: int) -> None:
-    """Warn where not one returned id occurs in the golden set; `stacklevel` as in `warnings.warn`, from the caller on."""
+def warn_of_unknown_ids(evaluation: Evaluation, advice: str) -> None:
+    """Warn, at the line that called the caller of this, where not one returned id occurs in the golden set."""
     unknown = None if evaluation.errors else find_unknown_ids(evaluation)
     if unknown is not None:
         text = " ".join([unknown.problem, *unknown.examples, advice])
-        warnings.warn(text, UnknownIdsWarning, stacklevel=stacklevel + 1)
+        warnings.warn(text, UnknownIdsWarning, stacklevel=3)

@@ -212,9 +212,8 @@ class RunConfig:
         """The width and the encoding of the terminal reporter's stream."""
         from pytest_irmetrics.base.screen import Screen  # noqa: PLC0415 - see the top
 
-        if hasattr(self._config, "workerinput"):  # pytest-xdist's: it does not know who reads its failures
-            return Screen(100, "utf-8")
-        if not self._config.pluginmanager.has_plugin("terminalreporter"):  # -p no:terminal
+        # -p no:terminal, also in a worker of pytest-xdist, which does not know who reads its failures
+        if not self._config.pluginmanager.has_plugin("terminalreporter"):
             return Screen(80, "utf-8")
         writer = self._config.get_terminal_writer()
         encoding = getattr(writer._file, "encoding", None)  # noqa: SLF001 - pytest has no public way to it

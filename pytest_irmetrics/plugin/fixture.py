@@ -105,13 +105,13 @@ class IRMetrics:
     def evaluate(self, *, retriever: Any = None, golden: Any = None) -> Evaluation:
         """Evaluate only; nothing is gated."""
         evaluation = _finish(self._evaluate(retriever, golden, _ask_here))
-        warn_of_unknown_ids(evaluation, RETURN_KNOWN_IDS, stacklevel=2)
+        warn_of_unknown_ids(evaluation, RETURN_KNOWN_IDS)
         return evaluation
 
     async def aevaluate(self, *, retriever: Any = None, golden: Any = None) -> Evaluation:
         """Do as ``evaluate`` does, for async tests."""
         evaluation = await self._evaluate(retriever, golden, aretrieve)
-        warn_of_unknown_ids(evaluation, RETURN_KNOWN_IDS, stacklevel=2)
+        warn_of_unknown_ids(evaluation, RETURN_KNOWN_IDS)
         return evaluation
 
     def _begin_check(self) -> None:
@@ -185,7 +185,7 @@ class IRMetrics:
             pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
         baseline = item.evaluation(item.metrics, Retrieved(stored)).of_run(stored)
         result = run_selftest(baseline, with_each_tag(item.gates, baseline), against)
-        result.notes[:0] = item.notes
+        result.notes = [*item.notes, *result.notes]
         before = version_before(item.baseline_file, stored) if against.name == OWN_BASELINE else None
         if before is not None:
             version, run = before
@@ -391,7 +391,7 @@ def progress_of(node: pytest.Item, total: int) -> Callable[[int], None] | None:
     """
     plugins = node.config.pluginmanager
     reporter, capture = plugins.getplugin("terminalreporter"), plugins.getplugin("capturemanager")
-    if reporter is None or node.config.getoption("verbose", 0) < 0:
+    if reporter is None or node.config.getoption("verbose") < 0:
         return None
     began = said = monotonic()
     done = 0

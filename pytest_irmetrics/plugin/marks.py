@@ -65,9 +65,7 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
             found = _golden_parameters(nearest, Path(metafunc.definition.path).parent)
         except MarkError as error:
             found = {"ir_golden": GoldenParameter(None, problem=str(error))}
-        metafunc.parametrize(
-            "irmetrics", list(found.values()), ids=list(found), indirect=True, scope="function"
-        )
+        metafunc.parametrize("irmetrics", list(found.values()), ids=list(found), indirect=True)
 
 
 def _golden_parameters(marks: Sequence[pytest.Mark], folder: Path) -> dict[str, GoldenParameter]:

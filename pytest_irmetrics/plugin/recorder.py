@@ -170,7 +170,7 @@ class Recorder:
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the summary, and in GitHub Actions what fails, and what passes and should be looked at, as commands."""
         screen = self._settings.screen
-        verbosity = self._config.getoption("verbose", 0)
+        verbosity = self._config.getoption("verbose")
         lines = list(summary_lines(self._report, screen, verbosity))
         if lines and verbosity >= 0:
             terminalreporter.write_sep("=", "retrieval quality")
@@ -260,7 +260,7 @@ def _run_info(config: pytest.Config, started: float) -> RunInfo:
     top = nearest_repository(folder)
     return RunInfo(
         started=datetime.fromtimestamp(started).astimezone().isoformat(timespec="seconds"),
-        seconds=round(time.time() - started, 3),
+        seconds=time.time() - started,
         commit=_commit(config.rootpath),
         versions={
             "python": platform.python_version(),

@@ -126,7 +126,7 @@ def _golden_set(item: GatedItem, left: _Departure, baseline: str, run: Run) -> t
             return golden, ""
         if ".qrels" in path:
             return None, f"{path} has its texts in another file, {so}."
-        with TemporaryDirectory(prefix="irmetrics-") as temporary:
+        with TemporaryDirectory() as temporary:
             file = Path(temporary, posixpath.basename(path))
             file.write_bytes(data)
             custom, shown = settings.custom_metrics, f"{path} at {settings.since}"

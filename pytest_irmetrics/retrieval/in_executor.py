@@ -89,7 +89,6 @@ class DaemonThreads:
     def __init__(self) -> None:
         self._jobs: queue.SimpleQueue[Callable[[], None] | None] = queue.SimpleQueue()
         self._idle = threading.Semaphore(0)
-        self._threads = 0
 
     def __enter__(self) -> Self:
         return self
@@ -110,8 +109,7 @@ class DaemonThreads:
                 future.set_result(result)
 
         if not self._idle.acquire(blocking=False):
-            threading.Thread(target=self._work, name="irmetrics", daemon=True).start()
-            self._threads += 1
+            threading.Thread(target=self._work, daemon=True).start()
         future.set_running_or_notify_cancel()
         self._jobs.put(job)
         return future
@@ -120,8 +118,8 @@ class DaemonThreads:
         while (job := self._jobs.get()) is not None:
             job()
             del job  # or its answer would be kept until the next one
+        self._jobs.put(None)  # for the next thread
 
     def __exit__(self, *_raised: object) -> None:
         """Let the threads end: those that idle now, those that hang if they ever come back."""
-        for _ in range(self._threads):
-            self._jobs.put(None)
+        self._jobs.put(None)

@@ -131,7 +131,7 @@ class Retriever(NamedTuple):
         names = tuple(params)
         style = self.styles.get(names)
         if style is None:
-            style = self.styles[names] = self._checked_style(params)
+            style = self.styles[names] = self._checked_style(depth, params)
         if isinstance(style, str):
             return style
         text = [query.text for query in queries] if is_batch else queries[0].text
@@ -140,11 +140,11 @@ class Retriever(NamedTuple):
         ids = tuple([query.id for query in queries])
         return Call(ids, tuple(map(_judged_passages, queries)), args, kwargs, is_batch, repeat)
 
-    def _checked_style(self, params: Mapping[str, Any]) -> _CallStyle | str:
+    def _checked_style(self, depth: int, params: Mapping[str, Any]) -> _CallStyle | str:
         """Return how to call with params of these names, or a sentence that says why the signature forbids it."""
         style = self._style_for(params)
         if self.signature is not None:
-            args, kwargs = style.arguments("", 1, params)
+            args, kwargs = style.arguments("", depth, params)
             problem = ""
             if style.text_name in params:
                 problem = f"{style.text_name!r} is the query's text, and one of its params too"

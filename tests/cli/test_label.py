@@ -82,6 +82,7 @@ def judgments(query_id="refund", file=FILE):
         (["--run", "other.json"], ["n1", "u1", "0123", "u2"]),
         (["--run", "other.json", "--run", "now.json"], ["n1", "u1", "0123", "u2"]),
         (["--run", "now.json", "--run", "now.json", "--by", "mrr"], ["u1"]),
+        (["--run", "other.json", "--run", "./other.json"], ["n1"]),
         (["--run", "other.json", "--baseline-dir", "elsewhere"], ["n1"]),
     ],
 )
@@ -375,12 +376,12 @@ def test_undo_takes_back_one_after_the_other_up_to_the_first():
     assert judgments("opening hours") == {"d9": 1}
     assert out.count("taken out: ") == 2
     assert "1 judgment written" in out
-    assert "There is nothing to undo." in judge("u", "q")
+    assert "quit:   There is nothing to undo.\n" in judge("u", "q")
     assert Path(FILE).read_text() == GOLDEN.replace("d2: 2}", "d2: 2, u1: 1}")
 
 
 def test_the_last_grade_can_be_undone_and_other_answers_are_asked_again():
-    out = judge("1", "1", "1", "u", "x", "1001", "", "0", "q", options=["--limit", "3"])
+    out = judge("1", "1", "1", "u", "-1", "1001", "", "0", "q", options=["--limit", "3"])
     assert judgments("opening hours") == {"d9": 1, "0123": 0}
     assert out.count("Write a grade from 0 to 1000, s, u or q.") == 3
 
@@ -418,11 +419,13 @@ def test_titles_texts_and_all_that_is_known_of_the_query_are_shown():
     Path("c.jsonl").write_text(
         json.dumps({"docid": "u1", "title": "One", "text": "Words of it. " * 90}) + "\n"
     )
-    edit = replace("{d1: 1, d2: 2}", "{d1: 1, d2: 2, d3: 0, d4: 0, d5: 0, d6: 0}")
+    relevant = "{d1: 1, d2: 2, d3: 0, d4: 0, d5: 0, d6: 0}"
+    edit = replace("{d1: 1, d2: 2}", relevant + '\n  params: {city: "Z\\xFCrich"}')
     edit()
     out = judge("q", options=["--corpus", "c.jsonl"])
     for part in (
         "refund policy",
+        'params    {"city": "Z\xfcrich"}\n',
         "judged    2 d2; 1 d1; 0 d3; 0 d4; 0 d5 and 1 more\n",
         "document  u1",
         "title     One",
@@ -450,7 +453,7 @@ def test_a_passage_is_asked_for_where_the_query_judges_passages():
     answers = ["1", "", "U", "1", "keep the receipts", "2", "is not there", "The way  back", "3", ""]
     out = judge(*answers, options=["--run", "now.json", "--corpus", "c.jsonl"])
     assert "the passage, in its own words (u back): " in out
-    assert "  These words are not in the text. Write them as they stand there.\n" in out
+    assert "(u back):   These words are not in the text. Write them as they stand there.\n" in out
     assert "  title     Travel\n" in out
     _, first, second, third = GoldenSet.load(FILE).queries["back"].passages
     assert (third.doc, third.text, third.grade) == ("tips", "Pack it well.", 3)

@@ -217,7 +217,7 @@ def test_a_grade_of_0_waits_for_a_relevant_document(tmp_path, monkeypatch):
     Run({"b": ["v1", "v2", "v3"]}).save("a.run")
     label = ["label", "faq.yaml", "--run", "a.run", "-i"]
     only = run(*label, stdin="0\n0\nq\n")
-    assert "  Written as soon as a document of this query is relevant.\n" in only.out
+    assert "quit:   Written as soon as a document of this query is relevant.\n" in only.out
     assert "a query's grades of 0 once one of its documents is relevant." in " ".join(only.out.split())
     assert HELD_BACK.format("v1, v2") in " ".join(only.out.split())
     assert Path("faq.yaml").read_text() == MIXED

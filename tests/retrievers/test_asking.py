@@ -530,6 +530,7 @@ def test_one_loop_serves_all_async_retrievers_of_a_session():
 def test_what_a_client_leaves_on_the_loop_is_cancelled_and_cleans_up_in_the_end():
     code = (
         "import asyncio\nfrom pytest_irmetrics import GoldenSet, evaluate\n"
+        "asyncio.set_event_loop(own := asyncio.new_event_loop())\n"
         "async def keep_alive():\n"
         "    try: await asyncio.sleep(3600)\n"
         "    finally: print(await asyncio.sleep(0, 'closed'))\n"
@@ -538,6 +539,7 @@ def test_what_a_client_leaves_on_the_loop_is_cancelled_and_cleans_up_in_the_end(
         "    return await asyncio.sleep(0, ['d'])\n"
         "golden = GoldenSet.from_judgments({'q': {'d': 1}}, texts={'q': 'q'})\n"
         "print(evaluate(golden, search, ['mrr'])['mrr'])\n"
+        "assert asyncio.get_event_loop() is own\nown.close()\n"
     )
     done = subprocess.run([sys.executable, "-c", code], check=True, timeout=120, capture_output=True)
     assert (done.stdout.split(), done.stderr) == ([b"1.0", b"closed"], b"")

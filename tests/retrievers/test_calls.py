@@ -200,7 +200,7 @@ def test_an_async_fixture_that_nobody_awaited_is_explained():
 
 
 def test_a_query_without_text_is_explained():
-    golden = GoldenSet.from_judgments({"q": {"d": 1}})
+    golden = GoldenSet.from_judgments({"p": {"d": 1}, "q": {"d": 1}}, texts={"p": "p"})
     for way in (lambda query: [], batched(lambda queries: [[] for _ in queries])):
         assert "there is no text to ask with" in evaluate(golden, way, ["mrr"]).errors["q"]
 
@@ -284,13 +284,17 @@ def test_results_of_a_batch_may_have_any_shape(answer):
 
 
 def test_one_list_may_be_filled_for_all_queries_of_a_batch():
+    sizes, many = [], [f"text {n}" for n in range(65)]
+
     def search(texts):
         found = []
+        sizes.append(len(texts))
         for text in texts:
             found[:] = [text]
             yield found
 
-    assert answered(ask(batched(search), EIGHT)) == {text: [text] for text in EIGHT}
+    assert answered(ask(batched(search), many)) == {text: [text] for text in many}
+    assert sizes == [64, 1]
 
 
 def test_one_bad_result_is_one_bad_query():

@@ -175,9 +175,13 @@ def test_the_calls_are_made_in_the_executor_of_the_fixture(project):
     project.write(
         "conftest.py",
         """
-        import pytest
+        import pickle, pytest
         from concurrent.futures import ThreadPoolExecutor
         from threading import current_thread
+
+        class Far(ThreadPoolExecutor):
+            def submit(self, function, retriever, *sent):
+                return super().submit(function, retriever, *pickle.loads(pickle.dumps(sent)))
 
         @pytest.fixture
         def retriever():
@@ -189,7 +193,7 @@ def test_the_calls_are_made_in_the_executor_of_the_fixture(project):
 
         @pytest.fixture
         def ir_executor():
-            with ThreadPoolExecutor(2, thread_name_prefix="of-the-fixture") as executor:
+            with Far(2, thread_name_prefix="of-the-fixture") as executor:
                 yield executor
         """,
     )
