@@ -150,14 +150,16 @@ class IRMetrics:
 
                     committed = read_committed(item)
                 now = await _measure(item, asked, ask)
-                if stored is None and against is not None and not now.errors:
+                if now.errors:  # then there is nothing to compare
+                    stored = against = committed = None
+                if stored is None and against is not None:
                     stored, compared = run_of_other(await _measure(item, against, ask))
-                baseline = None if stored is None or now.errors else now.of_run(stored)
+                baseline = None if stored is None else now.of_run(stored)
                 comparison = None if baseline is None else Comparison(now, baseline)
                 if comparison is None:
                     gates, compared = item.written_gates, Against()
                 result = _decided(item, with_each_tag(gates, now), now, comparison, compared)
-                if committed is not None and not now.errors:
+                if committed is not None:
                     from pytest_irmetrics.plugin.since import add_since  # noqa: PLC0415 - as above
 
                     add_since(item, result, committed, None if item.settings.update else baseline)

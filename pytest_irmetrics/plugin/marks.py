@@ -241,7 +241,7 @@ def problem_without_ours(item: pytest.Item) -> str | None:
 
 def _misspelt(name: str, registered: set[str]) -> Iterator[str]:
     """Say of a mark that looks like one of ours, and is none; `registered` are all that the configuration knows."""
-    if name not in _MARKS and name not in registered and name.lower().startswith("ir"):
+    if name not in registered and name.lower().startswith("ir"):
         cutoff = 0.0 if name.startswith("ir_") else 0.8
         for close in difflib.get_close_matches(name.lower(), _MARKS, n=1, cutoff=cutoff):
             yield f"There is no mark {name!r}. Did you mean {close!r}?"
