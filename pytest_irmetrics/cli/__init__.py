@@ -78,7 +78,7 @@ def _parser() -> argparse.ArgumentParser:
         module = import_module(f"{__name__}.{found.name}")
         if not hasattr(module, "run"):
             continue
-        short, _, text = (module.__doc__ or "").partition("\n\n")
+        short, _, text = str(module.__doc__).partition("\n\n")
         description, _, examples = text.partition("examples:\n")
         command = commands.add_parser(
             found.name,

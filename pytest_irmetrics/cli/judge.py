@@ -19,6 +19,7 @@ from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.edit_yaml import FileEdit, Judgment
 from pytest_irmetrics.golden.format_tables import table_rows
 from pytest_irmetrics.golden.query import normalize_text
+from pytest_irmetrics.golden.rows import Row
 from pytest_irmetrics.golden.source import Source
 from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.reports.blocks import Text
@@ -89,11 +90,12 @@ def _grade(text: str) -> Grade | None:
 
 def _rows(name: str) -> Iterator[_Given]:
     """Yield the judgments of the rows of a CSV list that have a rating. Raises GoldenSetError."""
+    rows: list[Row] = []
     with shared.readable_file(name) as path:
         source = Source(path, name)
-        rows = source.attempt(lambda: list(table_rows(source, also=("text",))))
+        source.attempt(lambda: rows.extend(table_rows(source, also=("text",))))
     source.raise_any()
-    for row in rows or ():
+    for row in rows:
         if row.grade:
             where = f"{printable(name)}:{row.line}"
             yield _Given(where, row.query_id, row.doc, row.grade, row.about.get("text", ""))

@@ -117,11 +117,9 @@ class Recorder:
 
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the report files, and fail the session for what cannot be stored or written."""
-        # Files that cannot be collected interrupt it, too.
+        # What sets `shouldstop` interrupts it, and files that cannot be collected do, too.
         interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
-        self._is_complete = self._is_complete and not (
-            session.shouldstop or session.shouldfail or interrupted
-        )
+        self._is_complete = self._is_complete and not (session.shouldfail or interrupted)
         self._fail_for_problems(session)
         self._report = self._session_report(int(session.exitstatus))
         if self._targets and runs_tests(self._config):

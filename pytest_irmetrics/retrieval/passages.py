@@ -57,7 +57,7 @@ def read_passage_ranking(
     first_ranks: dict[tuple[str, str | None], int] = {}
     for rank, (item, document) in enumerate(zip(items, documents, strict=True), start=1):
         own_id = _own_id(item, document)
-        text = _text(item)
+        text, content = _text(item), ""
         if document in judged:
             if text is None:
                 raise AnswerError(
@@ -65,15 +65,15 @@ def read_passage_ranking(
                     "no text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or "
                     "`content`."
                 )
-            text = normalize_text(text)
+            text = content = normalize_text(text)
         first = first_ranks.setdefault((document, own_id or text), rank)
         if first != rank:
             if collapse:
                 continue
             raise repeat_error("chunk", own_id or document, first, rank, len(items))
         wanted = judged.get(document, ())
-        held = [passage.key for passage in wanted if passage.normalized in (text or "")]
-        cut.update(one.key for one in wanted if one.key not in held and _holds_half(one, text or ""))
+        held = [passage.key for passage in wanted if passage.normalized in content]
+        cut.update(one.key for one in wanted if one.key not in held and _holds_half(one, content))
         entries = held if document in judged else [document]
         added = [entry for entry in entries if entry not in ranking]
         if added or not (entries and collapse):
