@@ -122,5 +122,5 @@ def _holds_less(word: str, was: Gate | None, now: Gate | None, mean: float | Non
         return False
     mean = 1.0 if mean is None else mean
     # What may fail by the one, and what fails by it anyhow: two numbers of `auto` alone.
-    before, after = ((gate.allowed(mean), gate.exact(mean)) for gate in (was, now))
-    return before[1] <= after[0] if WORDS[word].looser == "higher" else after[1] <= before[0]
+    lower, higher = (was, now) if WORDS[word].looser == "higher" else (now, was)
+    return lower.exact(mean) <= higher.allowed(mean)
