@@ -94,7 +94,7 @@ def _nothing_relevant(result: ItemResult) -> Iterator[str]:
 
 
 def _came_back_empty(result: ItemResult) -> Iterator[str]:
-    """Name the queries that came back empty and had results in the other run; without one, the judged ones.
+    """Name the queries that came back empty and had results in the other run, where there is one.
 
     Not where a failure says that next to nothing comes back, nor of single queries (``--ir-query``), which are shown, nor those
     that a stored run says nothing of.
@@ -110,7 +110,7 @@ def _came_back_empty(result: ItemResult) -> Iterator[str]:
         query.id
         for query in now.counted
         if not (query.no_answer or any(now.rankings(query.id)) or query.id in said)
-        and (query.judgments if comparison is None else any(comparison.baseline.rankings(query.id)))
+        and (comparison is None or any(comparison.baseline.rankings(query.id)))
     ]
     if comparison is not None and empty and any(verdict.compares for verdict in failed):
         from pytest_irmetrics.analysis.signs import nothing_returned  # noqa: PLC0415 - needed after a failure alone
@@ -301,12 +301,14 @@ def _other_custom_means(comparison: Comparison, result: ItemResult) -> Iterator[
         )
 
 
-def _fewer_results(comparison: Comparison, result: ItemResult) -> Iterator[str]:
-    """Say that a run passes in which clearly fewer results come back than before."""
+def _sign(comparison: Comparison, result: ItemResult) -> Iterator[str]:
+    """Say of a run that passes that clearly fewer results come back than before, or what else its answers show where no mean rose."""
     if not (result.failed or comparison.is_unchanged) and result.evaluation.only is None:
-        from pytest_irmetrics.analysis.signs import fewer_results  # noqa: PLC0415 - needed where an answer changed alone
+        from pytest_irmetrics.analysis.signs import fewer_results, find_sign  # noqa: PLC0415 - needed where an answer changed alone
 
-        yield from filter(None, [fewer_results(comparison)])
+        metric = result.leading_metric
+        rose = metric is not None and comparison.change(metric).delta > TOLERANCE
+        yield from filter(None, [fewer_results(comparison) or (None if rose else find_sign(comparison)[1])])
 
 
 def _missing_judgments(comparison: Comparison, result: ItemResult) -> Iterator[str]:
@@ -382,7 +384,7 @@ _COMPARED: Sequence[tuple[str, AboutComparison]] = (
     ("quiet", partial(_edits, added_alone=False)),
     ("quiet", _depths),
     ("quiet", _other_custom_means),
-    ("quiet", _fewer_results),
+    ("quiet", _sign),
     ("normal", _missing_judgments),
     ("normal", _hidden_slices),
     ("normal", partial(_run_noise, small=True)),

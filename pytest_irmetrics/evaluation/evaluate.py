@@ -135,21 +135,23 @@ class UnknownIds(NamedTuple):
 
     returned: Sequence[str]
     expected: Sequence[str]
+    is_one_answer: bool
+    """Whether all queries, three at least, got the same."""
 
     @property
     def problem(self) -> str:
         """A sentence that says that no returned id occurs in the golden set."""
-        return (
-            f"None of the {plural(len(self.returned), 'returned id')} occurs in the golden set; "
-            "this is about ids, not about quality."
-        )
+        why = "this is about ids, not about quality."
+        if self.is_one_answer:
+            why = "every query got the same. Look whether its text reaches the engine, and for a cache."
+        return f"None of the {plural(len(self.returned), 'returned id')} occurs in the golden set; {why}"
 
     @property
     def examples(self) -> tuple[str, ...]:
         """Sentences with some ids of either side, and one with two ids that look alike, if there are such."""
         alike = _pair_alike(self.returned, self.expected)
         said = [] if alike is None else [f"{alike[0][:60]!r} looks like {alike[1][:60]!r}."]
-        returned, expected = (listed(ids, 3, lambda one: repr(one[:60])) for ids in self)
+        returned, expected = (listed(ids, 3, lambda one: repr(one[:60])) for ids in self[:2])
         return f"Returned: {returned}.", f"Expected: {expected}.", *said
 
 
@@ -180,7 +182,8 @@ def find_unknown_ids(evaluation: Evaluation) -> UnknownIds | None:
     )
     if not known or not returned or not known.isdisjoint(returned):
         return None
-    return UnknownIds(list(returned), sorted(known))
+    answers = [tuple(ranking) for _, rankings in asked for ranking in rankings]
+    return UnknownIds(list(returned), sorted(known), len({*answers}) == 1 and len(asked) > 2)
 
 
 def warn_of_unknown_ids(evaluation: Evaluation, advice: str) -> None:

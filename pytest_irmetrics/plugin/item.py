@@ -164,7 +164,7 @@ class GatedItem:
     def gates(self) -> Gates:
         """The limits that this item is held to where it is compared with a baseline: the default `max_drop` too."""
         rated, max_drop = () if self.golden.judges_nothing else self.metrics, self.settings.max_drop
-        gates = resolve_with_default(self._thresholds, rated, max_drop, "the setting ir_max_drop")
+        gates = resolve_with_default(self._thresholds, rated, max_drop, "the default, ir_max_drop")
         # A mark can name a slice that only some of the test's sets have.
         return Gates(gate for gate in gates if gate.tag in (None, EACH_TAG, *self.golden.tags))
 
