@@ -106,10 +106,11 @@ def _came_back_empty(result: ItemResult) -> Iterator[str]:
     if comparison is not None:
         now, since = comparison.now, f", and had results in {result.against.name}"
     said = {*result.evaluation.retrieved.missing}
+    answers = now.rankings_of([query.id for query in now.counted])
     empty = [
         query.id
-        for query in now.counted
-        if not (query.no_answer or any(now.rankings(query.id)) or query.id in said)
+        for query, rankings in zip(now.counted, answers, strict=True)
+        if not (any(rankings) or query.no_answer or query.id in said)
         and (comparison is None or any(comparison.baseline.rankings(query.id)))
     ]
     if comparison is not None and empty and any(verdict.compares for verdict in failed):

@@ -34,7 +34,7 @@ def read_number(text: str) -> int | float | None:
     number = float(text)
     if not math.isfinite(number):
         return None
-    return number if any(sign in text for sign in ".eE") else int(text)
+    return int(text) if text.removeprefix("-").isdigit() else number
 
 
 def finite(value: object) -> int | float | None:

@@ -107,7 +107,7 @@ class GoldenSet:
         """Every tag that a query carries."""
         return frozenset(tag for query in self.queries.values() for tag in query.tags)
 
-    @property
+    @cached_property
     def judges_nothing(self) -> bool:
         """Whether it has queries to compare with a baseline, and not one judgment to score them by."""
         queries = self.queries.values()

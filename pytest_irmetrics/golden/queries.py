@@ -6,6 +6,7 @@ A reader is a function of a node and its key, which returns the value or raises 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import replace
 from difflib import get_close_matches
 from math import inf
 from typing import Any
@@ -336,7 +337,7 @@ class QueryReader:
     ) -> tuple[Metric, dict[str, Limit | None]]:
         """Read a metric and its limits, a mapping or a number, which is `min`."""
         at, limits = key, {}
-        min_alone = [(value._replace(value="min"), value)]
+        min_alone = [(replace(value, value="min"), value)]
         try:
             metric = parse_metric(cut(key.value, 100), custom=self._source.custom)
             for name, limit in pairs_of(value, self._source) if value.kind == "mapping" else min_alone:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, NamedTuple, TypeVar
 
@@ -164,7 +165,8 @@ NO_CHARACTER = (
 )
 
 
-class Node(NamedTuple):
+@dataclass(eq=False, slots=True)
+class Node:
     """A text, a list of nodes, or a mapping as a list of pairs of nodes."""
 
     place: Place

@@ -104,10 +104,12 @@ class NodeReader:
     def compose(self, event: Any, depth: int = 0) -> Node:
         """Return the node that begins with an event, `depth` levels inside others. Raises Wrong."""
         at = place(event.start_mark)
-        if isinstance(event, AliasEvent):
-            return self._resolve(event.anchor, at, depth)
         if isinstance(event, ScalarEvent):
+            if not event.value.isascii() and re.search(SURROGATE, event.value):
+                raise Wrong(at, NO_CHARACTER)
             node = Node(at, event.value, plain=not event.style)
+        elif isinstance(event, AliasEvent):
+            return self._resolve(event.anchor, at, depth)
         else:
             if depth >= MAX_DEPTH:
                 raise too_deep(at)
@@ -127,14 +129,11 @@ class NodeReader:
     def _next(self) -> Any:
         """Return the next event. Raises Wrong for a syntax error."""
         try:
-            event = self._parser.get_event()
+            return self._parser.get_event()
         except yaml.MarkedYAMLError as error:
             raise _explain(error, self._text) from None
         except (ValueError, OverflowError):  # of chr(), in the parser in Python
             raise Wrong(place(self._parser.get_mark()), NO_CHARACTER) from None
-        if isinstance(event, ScalarEvent) and not event.value.isascii() and re.search(SURROGATE, event.value):
-            raise Wrong(place(event.start_mark), NO_CHARACTER)
-        return event
 
     def _until_end(self) -> Iterator[Any]:
         """Yield the events that the parts of the list or mapping that has begun begin with."""

@@ -27,7 +27,7 @@ from typing import Any, TypeVar
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import plural, printable, quote
-from pytest_irmetrics.run.answer import as_id, first_repeat
+from pytest_irmetrics.run.answer import as_id, first_repeat, ranking_fault
 
 T = TypeVar("T")
 
@@ -170,8 +170,9 @@ def read_ranking(
     Raises AnswerError for an item without an id, for scores of pairs that ascend or are NaN, and for a document that comes
     twice unless `duplicates` is "collapse".
     """
-    plain = doc_id is None and countOf(map(type, items), str) == len(items) and "" not in items
-    ids = tuple(items) if plain else read_ids(items, doc_id)
+    if doc_id is None and countOf(map(type, items), str) == len(items) and not ranking_fault(items):
+        return tuple(items)
+    ids = read_ids(items, doc_id)
     repeated = first_repeat(ids)
     if repeated is None:
         return ids

@@ -126,7 +126,8 @@ class Retriever(NamedTuple):
     def call_for(self, queries: Sequence[Query], depth: int, repeat: int) -> Call | str:
         """Return the call for one query, or for a batch with equal params; a sentence where they cannot be asked."""
         is_batch, params = self.batch_size is not None, queries[0].params
-        if any(query.text is None for query in queries):
+        texts = [query.text for query in queries]
+        if None in texts:
             return "there is no text to ask with. A golden set without texts can only be scored with a Run in place of the retriever."
         names = tuple(params)
         style = self.styles.get(names)
@@ -134,9 +135,9 @@ class Retriever(NamedTuple):
             style = self.styles[names] = self._checked_style(depth, params)
         if isinstance(style, str):
             return style
-        text = [query.text for query in queries] if is_batch else queries[0].text
         # Copied, because a retriever may change what it is given, and be asked again.
-        args, kwargs = style.arguments(text, depth, copy.deepcopy(dict(params)) if params else {})
+        given = copy.deepcopy(dict(params)) if params else {}
+        args, kwargs = style.arguments(texts if is_batch else texts[0], depth, given)
         ids = tuple([query.id for query in queries])
         return Call(ids, tuple(map(_judged_passages, queries)), args, kwargs, is_batch, repeat)
 

@@ -265,17 +265,17 @@ def _read_header(document: Mapping[str, Any], shown: str) -> Header:
 
 def _read_queries(queries: Iterable[Any], first_line: int | None, shown: str) -> dict[str, Answer]:
     answers: dict[str, Answer] = {}
-    name = ""
+    query: Any = None
 
     def refuse(fault: str) -> NoReturn:
         line = 1 if first_line is None else first_line + len(answers)
+        has_id = isinstance(query, dict) and isinstance(query.get("id"), str)
+        name = f"query {quote(query['id'])}: " if has_id else ""
         raise RunError(f"{shown}:{line}: {name}{fault}. {CURE}")
 
     for query in queries:
-        name = ""
         if not isinstance(query, dict) or not isinstance(query.get("id"), str):
             refuse("a query is not an object with the text `id`")
-        name = f"query {quote(query['id'])}: "
         values = _read(query, _QUERY_KEYS, ("rankings",), refuse)
         query_id = values.pop("id")
         if query_id in answers:
