@@ -58,6 +58,8 @@ def project(pytester, monkeypatch):
     from tests.projects import Project  # most tests need no project, and it loads all of the package
 
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    # Not by `-p`, which looks through all that is installed for an entry point of this name.
+    monkeypatch.setenv("PYTEST_PLUGINS", "pytest_irmetrics.plugin")
     # A file that changes twice in a second and keeps its size would be taken for what was compiled before.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     return Project(pytester)

@@ -13,7 +13,7 @@ from pytest_irmetrics import cli
 from tests.expected import RENEWING
 from tests.git_repository import commit, git, isolate_git, needs_git, new_repository
 from tests.pages import DOCS, blocks, without_the_machine
-from tests.plugin.conftest import ANSWERS, TEST
+from tests.projects import ANSWERS, TEST
 
 PAGE, SINCE = DOCS / "ci.md", DOCS / "since.md"
 FOUND = blocks(PAGE)

@@ -9,7 +9,7 @@ import pytest
 
 from tests.git_repository import needs_git
 from tests.pages import DOCS, blocks
-from tests.plugin.conftest import GOLDEN
+from tests.projects import GOLDEN
 
 PAGE = DOCS / "reference" / "json-report.md"
 OF_USERS = {"mrr", "map"}

@@ -7,7 +7,7 @@ import re
 import pytest
 
 from tests.pages import DOCS, blocks
-from tests.plugin.conftest import ANSWERS, printed
+from tests.projects import ANSWERS, printed
 
 MARKS, OPTIONS, FIXTURES = (
     (DOCS / "reference" / f"{name}.md").read_text(encoding="utf-8")

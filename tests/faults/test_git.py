@@ -134,11 +134,6 @@ def partial(project):
     return clone(project, "--filter=blob:none")
 
 
-def unborn(project):
-    git(project.path, "checkout", "-q", "--orphan", "new")
-    git(project.path, "branch", "-D", "-q", "main", "feature")
-
-
 def unrelated(project):
     git(project.path, "checkout", "-q", "--orphan", "other")
     commit(project.path)

@@ -3,37 +3,13 @@ from __future__ import annotations
 import pytest
 
 from tests.git_repository import commit, git, isolate_git, new_repository
-from tests.projects import (
-    ANSWERS,
-    ASYNCIO_SETTING,
-    GATED,
-    GOLDEN,
-    GOLDEN_MARK,
-    OLD_ASYNCIO,
-    PLUGINS,
-    RETRIEVER,
-    TEST,
-    WITHOUT_RESET,
-    Project,
-    printed,
-    text_of,
-)
+from tests.projects import ANSWERS
 
-__all__ = [
-    "ANSWERS",
-    "ASYNCIO_SETTING",
-    "GATED",
-    "GOLDEN",
-    "GOLDEN_MARK",
-    "OLD_ASYNCIO",
-    "PLUGINS",
-    "RETRIEVER",
-    "TEST",
-    "WITHOUT_RESET",
-    "Project",
-    "printed",
-    "text_of",
+WITHOUT_OTHERS = [
+    *("-p", "no:cacheprovider", "-p", "no:anyio", "-p", "no:asyncio"),
+    *("-p", "no:hypothesispytest", "-p", "no:rerunfailures", "-p", "no:xdist", "-p", "no:xdist.looponfail"),
 ]
+"""Load the plugin as it is installed, and none of those that the tests alone need."""
 
 
 def store(project):
@@ -68,17 +44,6 @@ def branch(committed):
 
 def make_ranking_worse(project):
     project.answers({**ANSWERS, "refund policy": ["doc-5", "doc-6", "doc-9"]})
-
-
-def edit_golden_set(project, old, new):
-    golden = project.path / "golden/faq.yaml"
-    text = golden.read_text(encoding="utf-8")
-    assert old in text
-    golden.write_text(text.replace(old, new), encoding="utf-8")
-
-
-def write_tests(project, code):
-    (project.path / "test_search.py").write_text("import pytest\n\n" + code.replace("GATED\n", GATED))
 
 
 def summary_lines(result):

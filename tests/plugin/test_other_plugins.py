@@ -6,7 +6,7 @@ import json
 
 import pytest
 
-from tests.plugin.conftest import RETRIEVER
+from tests.projects import RETRIEVER
 
 GROUPED = """
     def pytest_collection_modifyitems(items):

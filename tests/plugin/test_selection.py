@@ -6,11 +6,8 @@ import re
 
 import pytest
 
-from tests.plugin.conftest import (
-    ANSWERS,
-    RETRIEVER,
-    summary_lines,
-)
+from tests.plugin.conftest import summary_lines
+from tests.projects import ANSWERS, RETRIEVER
 
 
 @pytest.fixture

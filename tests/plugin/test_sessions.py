@@ -6,11 +6,7 @@ import sys
 
 import pytest
 
-WITHOUT_OTHERS = [
-    *("-p", "no:cacheprovider", "-p", "no:anyio", "-p", "no:asyncio"),
-    *("-p", "no:hypothesispytest", "-p", "no:rerunfailures", "-p", "no:xdist", "-p", "no:xdist.looponfail"),
-]
-"""Load the plugin as it is installed, and none of those that the tests alone need."""
+from tests.plugin.conftest import WITHOUT_OTHERS
 
 
 def test_an_unrelated_run_loads_nothing_and_leaves_nothing(pytester):

@@ -11,6 +11,7 @@ from pathlib import Path
 import pytest
 
 import pytest_irmetrics
+from tests.plugin.conftest import WITHOUT_OTHERS
 
 ROOT = Path(pytest_irmetrics.__file__).parent.parent
 
@@ -34,7 +35,7 @@ def test_loaders():
 
 def run(folder, *options, **env):
     done = subprocess.run(
-        [sys.executable, "-m", "pytest", "-q", "-p", "no:cacheprovider", *options],
+        [sys.executable, "-m", "pytest", "-q", *WITHOUT_OTHERS, *options],
         capture_output=True,
         text=True,
         check=False,

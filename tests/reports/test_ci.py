@@ -17,13 +17,6 @@ def github(worse, monkeypatch):
     return worse
 
 
-def edit_golden_set(project, old, new):
-    path = project.path / "golden/faq.yaml"
-    text = path.read_text(encoding="utf-8")
-    assert old in text
-    path.write_text(text.replace(old, new), encoding="utf-8")
-
-
 def annotations(result):
     return [line for line in result.outlines if line.startswith("::")]
 
@@ -65,10 +58,10 @@ def test_where_an_annotation_stands(github, case):
     if case == "a baseline is missing":
         github.baseline.unlink()
     elif case == "keys are misspelt":
-        edit_golden_set(github, "relevant: doc-1", "relevent: doc-1")
-        edit_golden_set(github, "tags: [billing]", "tag: [billing]")
+        github.edit("golden/faq.yaml", "relevant: doc-1", "relevent: doc-1")
+        github.edit("golden/faq.yaml", "tags: [billing]", "tag: [billing]")
     elif case == "a mean is below its limit in the golden set":
-        edit_golden_set(github, "queries:", "thresholds: {mrr: {min: 0.9, max_drop: off}}\nqueries:")
+        github.edit("golden/faq.yaml", "queries:", "thresholds: {mrr: {min: 0.9, max_drop: off}}\nqueries:")
     elif case == "a query cannot be retrieved":
         github.retrieve("1 / ('refund' in query)")
     elif case == "the repository is above":
@@ -158,7 +151,7 @@ def test_a_test_has_its_scores_in_junit_s_file(project, options):
 
 
 def test_a_mean_is_over_all_of_today_s_queries_and_what_is_compared_over_those_of_both(stored):
-    edit_golden_set(stored, "relevant: doc-1", "relevant: doc-1\n  - {query: new, relevant: doc-1}")
+    stored.edit("golden/faq.yaml", "relevant: doc-1", "relevant: doc-1\n  - {query: new, relevant: doc-1}")
     found = dict(properties(stored, "--ir-baseline")[0])
     assert (found["ir.mrr"], found["ir.mrr.baseline"], found["ir.mrr.delta"]) == ("0.625", "0.833333", "0.0")
 

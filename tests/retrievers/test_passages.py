@@ -19,7 +19,6 @@ from tests.retrievers.ways import BY_QUERY, WAYS, outcome
 THIRTY = {"doc": "handbook", "text": "thirty days", "grade": 2}
 EU = {"doc": "handbook", "text": "within the EU"}
 REFUND = {"doc": "terms", "text": "no refund", "grade": 3}
-LONGER = {"doc": "handbook", "text": "thirty days after purchase"}
 HELD = "You can return it within\n thirty\u00a0days."
 
 

@@ -19,6 +19,7 @@ def repository(pytester, monkeypatch):
     """Give the repository as a project, and its pull requests by kind; the last of each."""
     isolate_git(monkeypatch)
     monkeypatch.setenv("PYTEST_DISABLE_PLUGIN_AUTOLOAD", "1")
+    monkeypatch.setenv("PYTEST_PLUGINS", "pytest_irmetrics.plugin")
     monkeypatch.setattr("sys.dont_write_bytecode", True)
     requests = build(pytester.path)
     project = Project.__new__(Project)
