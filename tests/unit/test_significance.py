@@ -50,12 +50,9 @@ def on_a_fine_grid(values, points=60_000):
     """The sign-flip distribution by convolution, with every size rounded to a grid."""
     sizes = np.abs(np.array(values))
     steps = np.rint(sizes / sizes.sum() * points).astype(int)
-    chance = np.zeros(steps.sum() + 1)
-    chance[0] = 1.0
-    for step in steps:
-        moved = chance.copy()
-        moved[step:] += chance[: len(chance) - step]
-        chance = moved / 2
+    chance = np.ones(1)
+    for step in sorted(steps):
+        chance = (np.pad(chance, (0, step)) + np.pad(chance, (step, 0))) / 2
     return chance[sum(step for step, value in zip(steps, values, strict=True) if value < 0) :].sum()
 
 
