@@ -5,6 +5,7 @@ No framework is imported: an item's type is recognised by its attributes and met
 
 from __future__ import annotations
 
+import json
 import math
 import reprlib
 from collections.abc import (
@@ -343,7 +344,10 @@ def _places(item: Any) -> Iterator[tuple[str, Any]]:
     for path, holder in places:
         in_mapping = isinstance(holder, Mapping)
         for name in holder if in_mapping else getattr(holder, "__dict__", ()):
-            found, value = f'{path}["{name}"]' if in_mapping else f"{path}.{name}", value_of(holder, name)
+            found, value = (
+                f"{path}[{_literal(name)}]" if in_mapping else f"{path}.{name}",
+                value_of(holder, name),
+            )
             yield found, value
             if name in _FIELD_HOLDERS and len(places) < _MOST_PLACES:
                 places.append((found, value))
@@ -355,9 +359,15 @@ def _cut_to_id(path: str, text: str, known: Collection[str]) -> str | None:
         end = text[start:]
         stem, _, suffix = end.rpartition(".")
         if end in known or stem in known:
-            folder = f'.removeprefix("{text[:start]}")' if "/" in end else '.rpartition("/")[2]'
-            return path + (folder if start else "") + ("" if end in known else f'.removesuffix(".{suffix}")')
+            folder = f".removeprefix({_literal(text[:start])})" if "/" in end else '.rpartition("/")[2]'
+            kept = "" if end in known else f".removesuffix({_literal(f'.{suffix}')})"
+            return path + (folder if start else "") + kept
     return None
+
+
+def _literal(text: Any) -> str:
+    """Return text as Python's code has it, in double quotes."""
+    return json.dumps(str(text), ensure_ascii=False)
 
 
 def keep_titles(items: Sequence[Any], doc_ids: Sequence[str], titles: dict[str, str]) -> None:

@@ -228,7 +228,10 @@ def test_what_only_looks_like_a_conflict_marker_is_text():
         ("file/no.yaml", "There is no such file"),
         ("folder", "This is a folder. Name the golden sets in it"),
         ("texts", "This is a folder. Name"),
-        ("folder.yaml", "This is a folder. Name the golden sets in it, files with .yaml, .yml, "),
+        (
+            "folder.yaml",
+            "This is a folder. Name the golden sets in it, folder.yaml/*.yaml: files with .yaml, .yml, ",
+        ),
         ("loop.yaml", "The file cannot be read: Too many levels of symbolic links. Check the path"),
         (f"{'a' * 5000}.yaml", "Check the path"),
         ("pipe.yaml", "This is no regular file, but a pipe or a device. Write it to a file."),

@@ -74,6 +74,11 @@ def test_a_document_is_what_the_metadata_of_its_chunks_names(project, returned, 
             'doc.metadata["source"].removeprefix("docs/").removesuffix(".md")',
         ),
         (
+            "kb/refund",
+            """Document('"our" docs/kb/refund.md', 'c1'),""",
+            r'doc.metadata["source"].removeprefix("\"our\" docs/").removesuffix(".md")',
+        ),
+        (
             "refund.md",
             "Document('kb/refund.md', 'c1', file='faq.md'), Document('kb', 'c2', file='refund.md')",
             'doc.metadata["file"]',
