@@ -88,6 +88,23 @@ def test_no_line_is_wider_than_the_screen_and_nothing_is_lost(fallen, monkeypatc
                 assert " ".join(sentence.split()) in text, (width, sentence)
 
 
+@pytest.mark.parametrize(
+    ("width", "begins"),
+    [
+        (79, "recall@10 [billing]  ✗"),
+        (78, "recall@10 [billin…  ✗"),
+        (70, "recall@10…  ✗"),
+        (69, "recall@10 [billing]  ✗"),
+    ],
+)
+def test_a_column_is_cut_to_ten_cells_at_the_least(fallen, monkeypatch, width, begins):
+    """Where that is not enough, each row takes more lines."""
+    monkeypatch.setenv("COLUMNS", str(width))
+    found = [line for line in fallen.run("--ir-baseline").outlines if line.startswith("recall@10")]
+    assert [line[: len(begins)] for line in found] == [begins] * 2
+    assert {line.endswith(" 0") for line in found} == {width > 69}
+
+
 TWO_SETS = ["golden/shop/customer-support-articles.yaml", "golden/shop/products.yaml"]
 NAMES = {
     # golden sets, retrievers, width: how each test's line begins
