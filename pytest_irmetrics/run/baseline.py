@@ -73,8 +73,7 @@ def folders_with_baselines(top: Path, directory: str, skipped: Iterable[str]) ->
     for folder, names, files in os.walk(top):
         if "pyvenv.cfg" in files:
             names.clear()
-            continue
-        if os.path.isdir(os.path.join(folder, directory)):  # noqa: PTH112, PTH118 - a name costs less than a Path
+        elif os.path.isdir(os.path.join(folder, directory)):  # noqa: PTH112, PTH118 - a name costs less than a Path
             yield Path(folder)
         names[:] = [name for name in names if not any(fnmatch(name, pattern) for pattern in skipped)]
 
