@@ -208,16 +208,16 @@ def read_limit(
     name = name or f"`{word}` of {metric}"
     if problem := _unusable_word(metric, word, for_query=for_query):
         raise ThresholdError(problem)
-    text = value if isinstance(value, str) else None
-    if text == _OFF:
-        return None
-    if text == "auto" and word == "max_drop" and not for_query:
-        return AUTO
-    shown = quote(value) if isinstance(value, str) else cut(repr(value), _MAX_SHOWN)
-    percent = text is not None and text.endswith("%")
+    if isinstance(value, str):
+        if value == _OFF:
+            return None
+        if value == "auto" and word == "max_drop" and not for_query:
+            return AUTO
+        shown, percent, number = quote(value), value.endswith("%"), read_number(value.removesuffix("%"))
+    else:
+        shown, percent, number = cut(repr(value), _MAX_SHOWN), False, finite(value)
     if percent and word != "max_drop":
         raise ThresholdError(f"{name} is {shown}, but only `max_drop` takes per cent. Write a number.")
-    number = finite(value) if text is None else read_number(text.removesuffix("%"))
     if number is None:
         example = WORDS[word].example.removesuffix(" or auto" if for_query else "")
         raise ThresholdError(

@@ -79,7 +79,7 @@ def write_whole(
         _replace(real, data, mode)
     except OSError as error:
         raise WriteError(
-            f"{where}: cannot be written: {error.strerror or error}. What was there is as it was. Mend that, and {again}."
+            f"{where}: cannot be written: {error.strerror}. What was there is as it was. Mend that, and {again}."
         ) from None
     return True
 

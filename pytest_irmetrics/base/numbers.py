@@ -82,13 +82,12 @@ def change_text(before: float | None, now: float | None) -> str:
 
 
 def signed_text(delta: float, *against: float | None, digits: int = 4) -> str:
-    """Return a difference with its sign, such as `+0.0100`, and with as many digits as `score_text` would give it.
+    """Return a difference with its sign, such as `+0.0100`, and with as many digits as `score_text` would give it beside others without a sign.
 
     The minus sign is U+2212.  A difference within `TOLERANCE` has no sign; a small difference that prints as zeros keeps its own.
     """
     sign = "" if abs(delta) <= TOLERANCE else MINUS if delta < 0 else "+"
-    others = [abs(other) for other in against if other is not None]
-    return sign + score_text(abs(delta), *others, digits=digits)
+    return sign + score_text(abs(delta), *against, digits=digits)
 
 
 def interval_ends_text(interval: tuple[float, float]) -> str:

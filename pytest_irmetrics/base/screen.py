@@ -74,7 +74,7 @@ def table(
                 lines[-1] += _GAP + cell if lines[-1] else cell
             else:
                 lines.append(_GAP + cell)
-        found.append([line.rstrip(" ") for line in lines if line.strip(" ")] or [""])
+        found.append([line.rstrip(" ") for line in lines])
     return found
 
 

@@ -168,7 +168,7 @@ class Evaluation:
         if metric.kind == "no_answer":
             return [[float(not ranking) for ranking in self.rankings(query.id)] for query in queries]
         if metric.kind == "overlap":
-            return [self._overlaps(metric.cutoff, query.id) for query in queries]
+            return [self._overlaps(metric, query.id) for query in queries]
         if metric.kind == "custom":
             return [
                 [self._score_custom(metric, query, ranking) for ranking in self.rankings(query.id)]
@@ -180,12 +180,13 @@ class Evaluation:
             for query in queries
         ]
 
-    def _overlaps(self, k: int | None, query_id: str) -> Sequence[float]:
+    def _overlaps(self, metric: Metric, query_id: str) -> Sequence[float]:
         """Return which share of the other run's results each ranking of a query has, both cut at k; the mean over its repeats."""
         if self.other is None:
             raise NoQueryError(
-                f"overlap compares two runs: compare(now, baseline)['overlap{'' if k is None else f'@{k}'}'].now"
+                f"{metric.name} compares two runs: compare(now, baseline)[{metric.name!r}].now"
             )
+        k = metric.cutoff
         before = [{*ranking[:k]} for ranking in self.other.rankings(query_id)]
         return [
             mean(

@@ -54,7 +54,7 @@ class PackedRanking(Sequence[str]):
     def __eq__(self, other: object) -> bool:
         if isinstance(other, PackedRanking):
             return self._text == other._text
-        return isinstance(other, tuple) and tuple(self) == other
+        return tuple(self) == other
 
     def __hash__(self) -> int:
         return hash(tuple(self))
