@@ -179,10 +179,8 @@ def write_file(name: str, data: bytes, again: str = "write it again") -> None:
     """Write a file whole or not at all, or ``-``: to standard output. `again` is how to retry, for messages."""
     if name != STANDARD:
         write_whole(Path(name), data, again=again)
-        return
-    sys.stdout.flush()
-    sys.stdout.buffer.write(data)
-    sys.stdout.buffer.flush()
+    else:
+        sys.stdout.buffer.write(data)
 
 
 # Golden sets --------------------------------------------------------------------------------------------------------

@@ -99,14 +99,13 @@ class DaemonThreads:
         context = contextvars.copy_context()
 
         def job() -> None:
+            settle: Callable[[Any], None] = future.set_result
             try:
-                result = context.run(function, *args)
+                outcome = context.run(function, *args)
             except BaseException as error:  # noqa: BLE001 - pytest.skip and the like are raised where it is awaited
-                self._idle.release()
-                future.set_exception(error)
-            else:
-                self._idle.release()
-                future.set_result(result)
+                settle, outcome = future.set_exception, error
+            self._idle.release()
+            settle(outcome)
 
         if not self._idle.acquire(blocking=False):
             threading.Thread(target=self._work, daemon=True).start()

@@ -381,13 +381,13 @@ def test_undo_takes_back_one_after_the_other_up_to_the_first():
 
 
 def test_the_last_grade_can_be_undone_and_other_answers_are_asked_again():
-    out = judge("1", "1", "1", "u", "-1", "1001", "", "0", "x", options=["--limit", "3"])
+    out = judge("1000", "1", "1", "u", "-1", "1001", "", "0", "x", options=["--limit", "3"])
     assert judgments("opening hours") == {"d9": 1, "0123": 0}
     assert out.count("Write a grade from 0 to 1000, s, u or q.") == 3
 
 
 def test_the_end_of_input_ends_it_and_nothing_is_lost():
-    assert "1 judgment written." in judge("1")
+    assert f"u undo, q quit: \n{FILE}: 1 judgment written.\n" in judge("1")
     assert judgments()["u1"] == 1
 
     def interrupt():

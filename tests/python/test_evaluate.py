@@ -149,6 +149,7 @@ def test_a_path_a_metric_name_and_a_run_in_the_wrong_place_are_refused():
         ({"depth": 0}, r"depth is int 0\. Give a whole number, 1 or more\."),
         ({"depth": "5"}, r"depth is str '5'\."),
         ({"timeout": 0}, r"timeout is int 0\. Give seconds, more than 0, or None\."),
+        ({"timeout": float("inf")}, "timeout is float inf"),
         ({"repeat": True}, "repeat is bool True"),
         ({"concurrency": 0}, "concurrency is int 0"),
         ({"duplicates": "keep"}, r"duplicates is str 'keep'\. Give 'error' or 'collapse'\."),

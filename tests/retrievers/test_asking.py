@@ -508,6 +508,8 @@ def test_context_variables_are_seen():
 def test_threads_end_with_their_work():
     before = {*threading.enumerate()}
     ask(lambda query, k: [query], TWENTY, concurrency=4, timeout=LONG)
+    in_turn = answered(ask(lambda query, k: [str(threading.get_ident())], TWENTY, timeout=LONG))
+    assert len({thread for (thread,) in in_turn.values()}) == 1
     for thread in {*threading.enumerate()} - before:
         thread.join(60)
         assert not thread.is_alive()
