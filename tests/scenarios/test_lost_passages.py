@@ -16,11 +16,11 @@ queries:
 WHOLE = [
     {"id": 1, "doc_id": "handbook", "text": "Return it within thirty days after purchase."},
     {"id": 2, "doc_id": "handbook", "text": "In the EU the way back costs nothing."},
-    {"id": 3, "doc_id": "handbook", "text": "We repair."},
+    {"id": 3, "doc_id": "handbook", "text": "Then we repair."},
 ]
 CUT = [
     {"id": 1, "doc_id": "handbook", "text": "Return it within thirty days"},
-    {"id": 3, "doc_id": "handbook", "text": "We repair."},
+    {"id": 3, "doc_id": "handbook", "text": "Then we repair."},
 ]
 
 
