@@ -74,8 +74,8 @@ def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterato
     for query_id in comparison.paired:
         query, answer = today.queries[query_id], answers[query_id]
         was = comparison.relabelled.get(query_id, query)
-        if before is not None and query_id in before.queries:
-            was = before.queries[query_id]
+        if before is not None:
+            was = before.queries.get(query_id, was)
         # A run that says nothing of judgments says nothing of this.
         elif answer.judgments is not None and answer.xfail == (query.xfail is None):
             was = replace(was, xfail="" if answer.xfail else None)

@@ -32,7 +32,6 @@ def history_of(
     `now` is the baseline as it is today, committed or not, which is the last version; `since` names that commit. Of a merge, the
     whole counts as one commit. Raises GitError where the repository or the commit cannot be read.
     """
-    pinned = None if since is None else repository.commit(since)
     versions = list(repository.history(path))
     found: list[tuple[HistoryPoint, Run | str]] = []
     for version in reversed(versions):
@@ -53,7 +52,8 @@ def history_of(
         else:
             point.problem = run
     pin = None
-    if pinned is not None and since is not None:
+    if since is not None:
+        pinned = repository.commit(since)
         pin = HistoryPoint(pinned, repository.time_of(pinned), since, path)
         paths = dict.fromkeys([path, *(version.path for version in versions)])
         runs = [_read(repository, pinned, one, since, now.depth) for one in paths]

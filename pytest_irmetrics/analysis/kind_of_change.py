@@ -154,7 +154,7 @@ def relevant_counts(comparison: Comparison) -> str:
             continue
         judged += 1
         ranks = (
-            [_ranks(relevant, ranking[: comparison.depth]) for ranking in side.rankings(query.id)]
+            [_ranks(relevant, ranking) for ranking in side.rankings(query.id)]
             for side in (comparison.baseline, comparison.now)
         )
         moved = [_moved(before, now) for before, now in product(*ranks)]

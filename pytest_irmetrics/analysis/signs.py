@@ -134,7 +134,7 @@ def _showing(answers: Answers, test: Callable[[Ranking, Ranking], bool]) -> Answ
             left -= 1
             if not _enough(left, answers):
                 return []
-    return seen if _enough(left, answers) else []
+    return seen
 
 
 # What is true of the ids or of whole answers explains all that follows from it ------------------------------

@@ -255,9 +255,8 @@ def moves(judgments: Mapping[str, Grade], before: Sequence[str], after: Sequence
         """Return the ids that stand above the document now and did not before."""
         if fall(move) <= 0:
             return ()
-        old = move.before or not_returned
         above = after[: move.after - 1] if move.after else after
-        return tuple(doc_id for doc_id in above if was.get(doc_id, not_returned) > old)
+        return tuple(doc_id for doc_id in above if was.get(doc_id, not_returned) > was[move.doc_id])
 
     found = [
         Move(doc_id, grade, was.get(doc_id), now.get(doc_id))

@@ -82,7 +82,8 @@ def joint_margins(slices: Mapping[str, Sequence[float]]) -> dict[str, float]:
         )
 
     low, high = 0.0, 2 * max(reach for _, reach, _ in parts)
-    while low < (middle := (low + high) / 2) < high and high - low > TOLERANCE * high:
+    while high - low > TOLERANCE * high:
+        middle = (low + high) / 2
         low, high = (middle, high) if chance(middle) > _LEVEL else (low, middle)
     return {tag: high / math.sqrt(len(values)) for tag, values in slices.items()}
 

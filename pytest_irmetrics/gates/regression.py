@@ -187,7 +187,7 @@ class _Moved:
         """Return the verdict on the gate."""
         case, gate, passed = self.case, self.gate, self.state == "passed"
         labels, as_stored = self.today.changed_labels(gate.tag), self.comparison is not self.today
-        lead = f"Under the {joined(labels)} stored with {case.against.name}, " if as_stored and labels else ""
+        lead = f"Under the {joined(labels)} stored with {case.against.name}, " if as_stored else ""
         return Verdict.of(
             gate,
             "not checked" if case.storing and not passed else self.state,
