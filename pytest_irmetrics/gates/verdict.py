@@ -88,10 +88,9 @@ class Verdict(NamedTuple):
     @classmethod
     def of(cls, gate: Gate, state: State, text: str, **more: Any) -> Verdict:
         """Return the verdict on a gate; ``more`` are further fields."""
-        value, limit = more.get("value"), more.get("limit")
-        if state == "failed" and value is not None and limit is not None:
+        if state == "failed" and "value" in more:
             least = 1.0 if WORDS[gate.word].range == "count" else 0.01
-            more["broken_by"] = abs(value - limit) / max(abs(limit), least)
+            more["broken_by"] = abs(more["value"] - more["limit"]) / max(abs(more["limit"]), least)
         if gate.query_id is not None:
             more |= {"queries": (gate.query_id,), "single": True}
         return cls(state, text, gate.word, gate.metric, gate.tag, origin=gate.origin, **more)
@@ -134,8 +133,9 @@ class Case(NamedTuple):
 
     def measured(self, metric: Metric) -> Evaluation:
         """Return today's evaluation by which a metric is measured: of `overlap` that of the queries that are compared."""
-        compares = metric.kind == "overlap" and self.comparison is not None
-        return self.comparison.overlapping[0] if compares and self.comparison else self.evaluation
+        if metric.kind == "overlap" and self.comparison is not None:
+            return self.comparison.overlapping[0]
+        return self.evaluation
 
     def score(self, gate: Gate) -> float:
         """Return the mean, or the score of a query, that a gate is on. Raises NoQueryError where there is none."""
