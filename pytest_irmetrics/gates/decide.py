@@ -130,7 +130,7 @@ def _parts(evaluation: Evaluation, gate: Gate) -> dict[str, float]:
     metric, tag = gate.metric, gate.tag
     if metric.kind == "latency":
         took = evaluation.retrieved.latencies
-        return {q.id: max(took.get(q.id, (0.0,))) - gate.limit.value for q in evaluation.queries(metric, tag)}
+        return {q.id: max(took[q.id]) - gate.limit.value for q in evaluation.queries(metric, tag)}
     scores, queries = evaluation.scores_of(metric, tag), evaluation.golden.queries
     if gate.word == "max":
         return {i: queries[i].weight * score for i, score in scores.items()}

@@ -22,6 +22,7 @@ import urllib.error
 import pytest
 
 from pytest_irmetrics import GoldenSet, RetrievalError, Run, batched, evaluate
+from tests.projects import GOLDEN_MARK
 from tests.retrievers.ways import (
     BY_QUERY,
     LONG,
@@ -444,6 +445,22 @@ def test_each_query_has_its_part_of_a_calls_milliseconds():
         "    assert found['latency_p50'] == found['latency_p95'] == expected, found\n"
     )
     subprocess.run([sys.executable, "-c", code], check=True, timeout=120)
+
+
+def test_of_a_query_that_is_asked_several_times_the_slowest_counts(project):
+    took = "0.005 if query[0] != 'r' else 0.009 if time.now < 0.02 else 0.001"
+    search = f"(setattr(time := __import__('time'), 'now', time.now + ({took})), ['doc-1'])[1]"
+    project.retrieve(search)
+    project.test([GOLDEN_MARK, 'ir_threshold("latency_p50", max=0.5)'])
+    clock = "import sys, time, pytest\ntime.now = 0.0\ntime.perf_counter = lambda: time.now\nsys.exit(pytest.main(sys.argv[1:]))"
+    options = ["-p", "pytest_irmetrics.plugin", "-p", "no:cacheprovider", "-vv", "--ir-repeat=2"]
+    done = subprocess.run(
+        [sys.executable, "-c", clock, *options], cwd=project.path, capture_output=True, check=False
+    )
+    said = " ".join(done.stdout.decode().split())
+    assert "latency_p50 is 5.0 ms, 4.5 ms above the threshold: at most 0.5 ms is allowed." in said
+    assert "the worst first: golden/faq.yaml:5: refund: refund policy took 9.0 ms" in said
+    assert "The slowest queries: refund 9.0 ms, " in said
 
 
 # Where calls are made
