@@ -63,3 +63,10 @@ def project(pytester, monkeypatch):
     # A file that changes twice in a second and keeps its size would be taken for what was compiled before.
     monkeypatch.setattr(sys, "dont_write_bytecode", True)
     return Project(pytester)
+
+
+@pytest.fixture
+def stored(project):
+    """Give a project whose baseline is stored."""
+    project.run("--ir-baseline-update").assert_outcomes(passed=1)
+    return project

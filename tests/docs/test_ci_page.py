@@ -68,10 +68,7 @@ def test_several_golden_sets_gate_without_the_engine(shop, monkeypatch):
     assert len(scores(shop, "run.json")) == 2
 
     # What the recording knows, and what else answers.
-    golden = shop.path / "golden" / "movies.yaml"
-    golden.write_text(
-        golden.read_text(encoding="utf-8").replace("space movie", "space movies"), encoding="utf-8"
-    )
+    shop.edit("golden/movies.yaml", "space movie", "space movies")
     result = run(shop, monkeypatch, REPLAY)
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(["*the stored run was not asked this query.*"])

@@ -329,10 +329,7 @@ def odd_folder(name):
             (project.path / one).rename(project.path / name / one)
         commit(project.path)
         git(project.path, "checkout", "-q", "-b", "strange")
-        answers = project.path / name / "answers.json"
-        answers.write_text(
-            answers.read_text().replace('["doc-9", "doc-4", "doc-5"]', '["doc-5", "doc-6", "doc-9"]')
-        )
+        project.edit(f"{name}/answers.json", '["doc-9", "doc-4", "doc-5"]', '["doc-5", "doc-6", "doc-9"]')
         project.run(str(project.path / name), "--ir-baseline-update").assert_outcomes(passed=1)
 
     return make

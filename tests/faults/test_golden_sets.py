@@ -19,6 +19,7 @@ from hypothesis import strategies as st
 
 from pytest_irmetrics import GoldenSet, GoldenSetError
 from pytest_irmetrics.cli import main
+from tests.golden.files import write
 from tests.reached import often, reached
 
 SECTIONS = yaml.safe_load(Path(__file__).with_suffix("").with_name("golden_sets.yaml").read_text("utf-8"))
@@ -32,13 +33,6 @@ def folder(tmp_path, monkeypatch):
     """The working directory of each test, so that files go by their names alone."""
     monkeypatch.chdir(tmp_path)
     return tmp_path
-
-
-def write(name: str, text: str | bytes) -> str:
-    path = Path(name)
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(text if isinstance(text, bytes) else text.encode())
-    return name
 
 
 def written(section: str, text: str, folder: str = "") -> str:

@@ -146,8 +146,7 @@ def test_in_python_compare_tells_the_overlap(tmp_path):
     assert set(now.scores["mrr"]) == {"a"}
 
 
-def test_a_list_of_queries_is_read_and_written(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_list_of_queries_is_read_and_written():
     Path("q.txt").write_text("\ufeffone\n\n  two words \nno\n", encoding="utf-8")
     assert list(GoldenSet.load("q.txt").queries) == ["one", "two words", "no"]
     for target in ("q.yaml", "q.jsonl", "back.txt"):
@@ -198,8 +197,7 @@ def test_init_begins_from_a_list_of_queries(pytester, monkeypatch):
     assert not run("init", "--queries", "-", "--dir", "other", stdin=b"one\ntwo\n").err
 
 
-def test_label_offers_first_what_changed_in_unjudged_queries(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_label_offers_first_what_changed_in_unjudged_queries():
     Path("faq.yaml").write_text(MIXED)
     Run({"a": ["u1", "u2"], "b": ["v1", "v2", "v3"], "c": []}).save("before.run")
     Run({"a": ["u2", "u1"], "b": ["v1", "v2", "w3"], "c": []}).save("now.run")
@@ -211,8 +209,7 @@ def test_label_offers_first_what_changed_in_unjudged_queries(tmp_path, monkeypat
 HELD_BACK = "faq.yaml:4: 'b' has no relevant document, and so its grades of 0 are not written: {}. Keep them, and give them again with one above 0."
 
 
-def test_a_grade_of_0_waits_for_a_relevant_document(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_a_grade_of_0_waits_for_a_relevant_document():
     Path("faq.yaml").write_text(MIXED)
     Run({"b": ["v1", "v2", "v3"]}).save("a.run")
     label = ["label", "faq.yaml", "--run", "a.run", "-i"]
@@ -229,8 +226,7 @@ def test_a_grade_of_0_waits_for_a_relevant_document(tmp_path, monkeypatch):
     assert "relevant: {v1: 0, v2: 3, v3: 0}" in Path("faq.yaml").read_text()
 
 
-def test_queries_without_a_relevant_document_keep_no_other_judgment_from_being_written(tmp_path, monkeypatch):
-    monkeypatch.chdir(tmp_path)
+def test_queries_without_a_relevant_document_keep_no_other_judgment_from_being_written():
     Path("faq.yaml").write_text(MIXED)
     rows = "b,v1,0\na,u1,0\nb,v2,0\nb,v3,\n"
     Path("list.csv").write_text(f"query,docid,rating\n{rows}")

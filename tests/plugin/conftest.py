@@ -12,18 +12,6 @@ WITHOUT_OTHERS = [
 """Load the plugin as it is installed, and none of those that the tests alone need."""
 
 
-def store(project):
-    """Store the baseline of the project's test, which passes."""
-    project.run("--ir-baseline-update").assert_outcomes(passed=1)
-
-
-@pytest.fixture
-def stored(project):
-    """Give a project whose baseline is stored."""
-    store(project)
-    return project
-
-
 @pytest.fixture
 def committed(stored, monkeypatch):
     """Give a project whose baseline is stored, all of it committed on `main`."""

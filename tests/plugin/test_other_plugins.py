@@ -25,26 +25,20 @@ def test_a_command_names_the_test_and_not_the_group_that_xdist_appends(project):
     result.stdout.fnmatch_lines(["*'test_search.py::test_search_quality?faq?' --ir-baseline-update"])
 
 
-def test_the_last_of_several_attempts_counts(project):
-    conftest = project.path / "conftest.py"
-    conftest.write_text(
-        conftest.read_text()
-        + """
+FLAKY = """
+    calls = []
 
-calls = []
-
-@pytest.fixture
-def flaky(retriever):
-    calls.append(1)
-    return (lambda query, k: []) if len(calls) == 1 else retriever
+    @pytest.fixture
+    def flaky(retriever):
+        calls.append(1)
+        return (lambda query, k: []) if len(calls) == 1 else retriever
 """
-    )
-    path = project.path / "test_search.py"
-    path.write_text(
-        path.read_text()
-        .replace("(irmetrics)", "(irmetrics, flaky)")
-        .replace("check()", "check(retriever=flaky)")
-    )
+
+
+def test_the_last_of_several_attempts_counts(project):
+    project.write("conftest.py", RETRIEVER + FLAKY)
+    project.edit("test_search.py", "(irmetrics)", "(irmetrics, flaky)")
+    project.edit("test_search.py", "check()", "check(retriever=flaky)")
     result = project.run("--reruns", "1", "--ir-baseline-update")
     result.stdout.fnmatch_lines(["golden/faq.yaml: passes*mrr 0.8333*", "*1 passed*1 rerun*"])
     assert project.baseline.exists()
@@ -89,17 +83,9 @@ def test_a_failure_that_the_body_swallows_fails_however_the_fixture_was_asked_fo
 
 
 def test_a_parametrized_retriever_is_a_test_each(project):
-    conftest = project.path / "conftest.py"
-    text = (
-        conftest.read_text()
-        .replace('scope="session")', 'scope="session", params=["good", "bad"])')
-        .replace("retriever():", "retriever(request):")
-    )
-    conftest.write_text(
-        text.replace(
-            "answers.get(query, [])[:k]", 'answers.get(query, [])[:k] if request.param == "good" else []'
-        )
-    )
+    project.edit("conftest.py", 'scope="session")', 'scope="session", params=["good", "bad"])')
+    project.edit("conftest.py", "retriever():", "retriever(request):")
+    project.retrieve('answers.get(query, [])[:k] if request.param == "good" else []')
     result = project.run("-v")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(

@@ -44,13 +44,7 @@ def test_pytest_does_not_warn_a_script_that_imported_the_package(pytester):
 
 def test_a_crashing_worker_never_turns_into_a_pass(project):
     project.write("golden/zzz.yaml", "queries: [{query: crash, relevant: [doc-9]}]\n")
-    conftest = project.path / "conftest.py"
-    conftest.write_text(
-        conftest.read_text().replace(
-            "return lambda query, k:",
-            "import os\n    return lambda query, k: os._exit(3) if query == 'crash' else",
-        )
-    )
+    project.retrieve("__import__('os')._exit(3) if query == 'crash' else answers[query]")
     result = project.run_apart("-n", "2", "--ir-baseline-update")
     assert result.ret == 1
     result.assert_outcomes(passed=1, failed=1)
@@ -65,13 +59,7 @@ def test_a_crashing_worker_never_turns_into_a_pass(project):
 
 
 def test_an_interrupted_run_stores_nothing_of_the_interrupted_test(project):
-    conftest = project.path / "conftest.py"
-    conftest.write_text(
-        conftest.read_text().replace(
-            "return lambda query, k:",
-            "def stop(): raise KeyboardInterrupt\n    return lambda query, k: stop() if query == 'stop' else",
-        )
-    )
+    project.retrieve("exec('raise KeyboardInterrupt') if query == 'stop' else answers[query]")
     project.write("golden/zzz.yaml", "queries: [{query: stop, relevant: [doc-9]}]\n")
     result = project.run_apart("--ir-baseline-update")
     assert result.ret == 2

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 import pytest
 
-from tests.projects import ANSWERS
+from tests.plugin.conftest import make_ranking_worse
 
 from .rich_session import RichProject
 
@@ -19,14 +19,7 @@ def rich(tmp_path_factory):
 
 
 @pytest.fixture
-def stored(project):
-    """Give a project whose baseline is stored."""
-    project.run("--ir-baseline-update").assert_outcomes(passed=1)
-    return project
-
-
-@pytest.fixture
 def worse(stored):
     """Give a project whose search lost a document of one query since its baseline was stored."""
-    stored.answers({**ANSWERS, "refund policy": ["doc-5", "doc-6", "doc-9"]})
+    make_ranking_worse(stored)
     return stored

@@ -89,10 +89,7 @@ def test_of_many_failures_the_worst_have_an_error_and_the_others_are_counted(git
     github.test(
         ['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.99)', f'parametrize("n", range({tests}))']
     )
-    path = github.path / "test_search.py"
-    path.write_text(
-        path.read_text(encoding="utf-8").replace("(irmetrics)", "(irmetrics, n)"), encoding="utf-8"
-    )
+    github.edit("test_search.py", "(irmetrics)", "(irmetrics, n)")
     lines = annotations(github.run())
     assert len(lines) == 10
     more = "::error title=Search quality%3A 3 more failures::See the end of this step's log."
@@ -161,8 +158,7 @@ def test_a_rerun_replaces_the_scores_and_leaves_what_the_test_records(worse):
         'ir_golden("golden/*.yaml")',
         'request.node.user_properties.append(("ir.model", "small")); irmetrics.check()',
     )
-    text = (worse.path / "test_search.py").read_text(encoding="utf-8")
-    worse.write("test_search.py", text.replace("(irmetrics)", "(irmetrics, request)"))
+    worse.edit("test_search.py", "(irmetrics)", "(irmetrics, request)")
     names = [name for name, _ in properties(worse, "--ir-baseline", "--reruns", "1")[-1]]
     assert names.count("ir.mrr") == 1
     assert names.count("ir.model") == 1

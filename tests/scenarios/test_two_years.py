@@ -53,12 +53,8 @@ def test_each_pull_request_is_told_for_what_it_did(repository):
 
 def test_a_tag_is_the_gate_on_slow_erosion(repository):
     project, requests = repository
-    git(
-        project.path,
-        "checkout",
-        "-q",
-        next(one.commit for one in reversed(requests) if one.kind == "erosion"),
-    )
+    last = next(one.commit for one in reversed(requests) if one.kind == "erosion")
+    git(project.path, "checkout", "-q", last)
     result = project.run(f"--ir-since={PINNED}", "-o", "ir_accept=fail")
     result.assert_outcomes(failed=1)
     assert "mrr fell by" in text_of(result)
