@@ -160,7 +160,7 @@ def _change(text: str, query_node: Any, query: Query, new: Sequence[Judgment]) -
         raise Wrong(place, f"{quote(query.id)} has no `relevant`. Write one, and label again.")
     ((key, node),) = pairs
     start, end = node.start_mark.index, _end(node)
-    if start < query_node.start_mark.index or text[start] in "&*":
+    if text[start] in "&*":
         raise Wrong(place, "`relevant` is shared by an anchor. Write it out here, and label again.")
     is_mapping, is_single = isinstance(node, yaml.MappingNode), isinstance(node, yaml.ScalarNode)
     graded = is_mapping or any(one.text is None and one.grade != 1 for one in new)
