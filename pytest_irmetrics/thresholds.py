@@ -190,12 +190,6 @@ class Gates:
         """Return the gates on a metric over the queries with `tag` (None: over all queries), by word."""
         return self.slices.get((metric, tag), {})
 
-    def with_word(self, word: str, *, without: str | None = None) -> Iterator[Gate]:
-        """Yield the gates of one word, except where the same metric and tag also have a gate of the word `without`."""
-        for words in self.slices.values():
-            if word in words and without not in words:
-                yield words[word]
-
 
 def read_limit(
     metric: Metric, word: str, value: object, name: str | None = None, *, for_query: bool = False

@@ -11,7 +11,6 @@ from pytest_irmetrics.base.wording import FEW, joined, listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
-from pytest_irmetrics.thresholds import COMPARING_WORDS
 
 _UNPAIRED = {"reworded", "added"}
 """The kinds of edits of queries that have no counterpart in the baseline."""
@@ -123,7 +122,7 @@ def _effect(result: ItemResult, comparison: Comparison) -> Iterator[str]:
     stored, labels = comparison.under_stored_labels, joined(comparison.changed_labels())
     if stored is None or not labels:
         return
-    held = {gate.metric for gate in result.gates if gate.tag is None and gate.word in COMPARING_WORDS}
+    held = {gate.metric for gate in result.gates if gate.tag is None and gate.compares}
     moved = []
     for metric in comparison.now.metrics:
         if metric.kind == "ranking" and (not held or metric in held):

@@ -28,6 +28,9 @@ from pytest_irmetrics.thresholds import WORDS, Gates
 _NAMED = 20
 """How many of a verdict's queries its report names of its own; it says how many more there are."""
 
+_AS_DECIDED = ("state", "text", "word", "tag", "origin", "single", "as_stored", "on_fall")
+"""The fields of a verdict that its report has as they are."""
+
 
 @dataclass(eq=False)
 class ItemResult:
@@ -274,18 +277,11 @@ def _verdict_report(verdict: Verdict) -> VerdictReport:
     """Return a verdict as it is reported, with the queries that matter most for it; of errors with all."""
     most = len(verdict.queries) if verdict.word == "errors" else _NAMED
     return VerdictReport(
-        state=verdict.state,
-        text=verdict.text,
-        word=verdict.word,
+        **{name: getattr(verdict, name) for name in _AS_DECIDED},
         metric=None if verdict.metric is None else verdict.metric.name,
-        tag=verdict.tag,
-        origin=verdict.origin,
         queries=list(verdict.queries[:most]),
         details=list(verdict.details),
-        single=verdict.single,
         more=len(verdict.queries[most:]),
-        as_stored=verdict.as_stored,
-        on_fall=verdict.on_fall,
     )
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Sequence
 from itertools import product
 
 from pytest_irmetrics.analysis.signs import find_sign
@@ -153,11 +153,8 @@ def relevant_counts(comparison: Comparison) -> str:
         if not relevant:
             continue
         judged += 1
-        ranks = (
-            [_ranks(relevant, ranking) for ranking in side.rankings(query.id)]
-            for side in (comparison.baseline, comparison.now)
-        )
-        moved = [_moved(before, now) for before, now in product(*ranks)]
+        sides = (side.rankings(query.id) for side in (comparison.baseline, comparison.now))
+        moved = [_moved(relevant, before, now) for before, now in product(*sides)]
         averages = map(mean, zip(*moved, strict=True))
         counts = [count + average for count, average in zip(counts, averages, strict=True)]
     left, came, before, now, lower, higher = map(round, counts)
@@ -183,18 +180,13 @@ def _results(comparison: Comparison) -> str:
     return "the results" if comparison.depth is None else f"the first {comparison.depth}"
 
 
-def _moved(before: Mapping[str, int], now: Mapping[str, int]) -> tuple[float, ...]:
+def _moved(relevant: set[str], before: Sequence[str], now: Sequence[str]) -> tuple[float, ...]:
     """Return how many relevant documents left and came in, and as 0 or 1 whether any is found, and first lower or higher."""
-    left, came = len(before.keys() - now.keys()), len(now.keys() - before.keys())
-    if not before or not now:
-        return left, came, bool(before), bool(now), 0, 0
-    first_before, first_now = min(before.values()), min(now.values())
-    return left, came, 1, 1, first_now > first_before, first_now < first_before
-
-
-def _ranks(relevant: set[str], ranking: Sequence[str]) -> dict[str, int]:
-    """Map the relevant documents of a ranking to their ranks."""
-    return {doc_id: ranking.index(doc_id) for doc_id in relevant if doc_id in ranking}
+    found, finds = relevant.intersection(before), relevant.intersection(now)
+    lower = 0
+    if found and finds:
+        lower = min(map(now.index, finds)) - min(map(before.index, found))
+    return len(found - finds), len(finds - found), bool(found), bool(finds), lower > 0, lower < 0
 
 
 def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:

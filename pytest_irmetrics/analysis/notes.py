@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable, Container, Iterable, Iterator, Sequence
 from functools import partial
-from itertools import chain, islice
+from itertools import chain
 from math import inf
 
 from pytest_irmetrics.analysis.item_result import ItemResult
@@ -19,15 +19,12 @@ from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.reports.item_report import Note, mean_name
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.thresholds import MIN_TAGGED
+from pytest_irmetrics.thresholds import AUTO, MIN_TAGGED
 
 About = Callable[[ItemResult], Iterator[str]]
 
 AboutComparison = Callable[[Comparison, ItemResult], Iterator[str]]
 
-
-_MIN_DROP = 0.01
-"""The least drop of a slice's mean that is named: the default `max_drop`."""
 
 _ON_CUT = "The border of a chunk cuts it, or the text was edited: let chunks overlap by as much, or judge a shorter text."
 _ON_MISSED = "The ranking missed it, or the corpus words it otherwise, or cuts it into small pieces."
@@ -125,7 +122,7 @@ def _came_back_empty(result: ItemResult) -> Iterator[str]:
 def _queries_left_out(result: ItemResult) -> Iterator[str]:
     """Count the queries that are in no gated mean, because its metric leaves out what finds nothing."""
     evaluation, comparison = result.evaluation, result.comparison
-    by_loss = {(gate.metric, gate.tag) for gate in result.gates.with_word("max_lost")}
+    by_loss = {(gate.metric, gate.tag) for gate in result.gates if gate.word == "max_lost"}
     ranking = (gate for gate in result.gates if gate.metric.kind == "ranking")
     for metric, tag in dict.fromkeys((gate.metric, gate.tag) for gate in ranking):
         column = evaluation.column(metric, tag)
@@ -165,9 +162,8 @@ def _answers_cut_short(result: ItemResult) -> Iterator[str]:
         short = sum(len(ranking) < cutoff for ranking in answers)
         if not short:
             return
-        have = "has" if short == 1 else "have"
-        fewer = f"{short:,} of {plural(len(answers), 'answer')} {have} fewer than the {cutoff} that a metric looks at."
-        advice = f"{fewer} {_ON_COLLAPSED}"
+        of = plural(len(answers), "answer")
+        advice = f"{short:,} of {of} had fewer than the {cutoff} that a metric looks at. {_ON_COLLAPSED}"
     else:
         longest, advice = most, retrieved.depth_advice or "Check that the retriever passes k on."
     yield f"No query got the {depth} results that were asked for; the longest answer has {longest}. {advice}"
@@ -332,9 +328,9 @@ def _hidden_slices(comparison: Comparison, result: ItemResult) -> Iterator[str]:
         return
     from pytest_irmetrics.comparison.slices import slices_that_fell  # noqa: PLC0415 - many golden sets have no tags
 
-    gated = {gate.tag for gate in result.gates.with_word("max_drop") if gate.metric == metric}
-    fell = (fall for fall in slices_that_fell(comparison, metric) if -fall.change.delta >= _MIN_DROP)
-    for fall in islice((fall for fall in fell if fall.change.tag not in gated), FEW):
+    gated = {gate.tag for gate in result.gates if (gate.metric, gate.word) == (metric, "max_drop")}
+    fell = [fall for fall in slices_that_fell(comparison, metric) if -fall.change.delta >= AUTO.value]
+    for fall in [fall for fall in fell if fall.change.tag not in gated][:FEW]:
         change = fall.change
         counts = f"{len(change.worse)} of {plural(change.n, 'query', 'queries')} worse, {len(change.better)} better"
         yield (

@@ -26,7 +26,7 @@ from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import parse_metric
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Degradation, Note
 from pytest_irmetrics.run import Header, Run
-from pytest_irmetrics.thresholds import Gates
+from pytest_irmetrics.thresholds import AUTO, Gates
 
 Change = Callable[[Query, Sequence[str]], Sequence[str]]
 
@@ -39,9 +39,7 @@ _SHARES = (1, 3, 10)
 
 _TRUNCATED = 3
 
-_MAX_DROP = 0.01
-
-_ON_RANKINGS = f'No max_drop sees it ({{name}}): ir_threshold("{{metric}}", max_drop={_MAX_DROP}) would.'
+_ON_RANKINGS = f'No max_drop sees it ({{name}}): ir_threshold("{{metric}}", max_drop={AUTO.value}) would.'
 _ON_BROKEN = (
     'A mean hides a few broken queries: ir_threshold("{metric}", max_lost=0) fails as soon as one falls to 0.'
 )
@@ -154,8 +152,9 @@ def on_harmless_changes(
     That is the change from `before`, which the commit stored, to `baseline`.
     """
     comparison = Comparison(baseline, before)
-    for gate in gates.with_word("max_drop", without="significance"):
-        harmless = harmless_changes(comparison, gate)
+    for gate in (one for one in gates if one.word == "max_drop"):
+        narrowed = "significance" in gates.of(gate.metric, gate.tag)
+        harmless = None if narrowed else harmless_changes(comparison, gate)
         if harmless is not None:
             yield Note("normal", f"Held against the baseline of {commit[:10]}, {harmless}")
 
@@ -205,7 +204,7 @@ def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
         ),
     )
     for name, what, change in rankings:
-        yield _Degraded(name, what, answerable, change, _ON_RANKINGS, must_fall=_MAX_DROP)
+        yield _Degraded(name, what, answerable, change, _ON_RANKINGS, must_fall=AUTO.value)
     working = [q for q in answerable if any(is_relevant(q, d) for r in intact.rankings(q.id) for d in r)]
     # Always in one order: the first few are part of the first many.
     working.sort(key=lambda query: (_number("broken", query.id), query.id))

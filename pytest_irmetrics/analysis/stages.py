@@ -30,11 +30,8 @@ def lost_at_stages(now: Evaluation, comparison: Comparison | None = None) -> tup
     if not found:
         return None, False
     recall = {row.metric.removeprefix(_ROW): row.full for row in stage_rows(now)}
-    counts = [(found[name], _at(name)) for name in recall if name in found]
-    still = "still " if counts else ""
-    if None in found:
-        counts.append((found[None], "in no stage"))
-    (first, where), *others = counts
+    (first, where), *others = [(found[name], _at(name)) for name in (*recall, None) if name in found]
+    still = "still " if found.keys() - {None} else ""
     rest = "".join(f", {count:,} {place}" for count, place in others)
     what = f"{plural(found.total(), 'relevant document')} {'not found' if comparison is None else 'lost'}"
     # Where no stage holds anything, that is said already.
@@ -71,6 +68,8 @@ def _with_stages(evaluation: Evaluation) -> Iterator[tuple[Query, set[str]]]:
             yield query, relevant
 
 
-def _at(name: str) -> str:
-    """Return `among the candidates` of a stage whose name is a plural, `in dense` of any other."""
+def _at(name: str | None) -> str:
+    """Return `among the candidates` of a stage whose name is a plural, `in dense` of any other, `in no stage` of none."""
+    if name is None:
+        return "in no stage"
     return f"among the {name}" if name.endswith("s") else f"in {name}"

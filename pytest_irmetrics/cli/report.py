@@ -52,10 +52,11 @@ def run(options: argparse.Namespace) -> int:
         except IRMetricsError as error:
             raise shared.CommandError(f"{where}:1: {error}") from None
         except Exception as error:  # noqa: BLE001 - of a value that no report has anything may come, in Jinja2 too
-            raise shared.CommandError(
-                f"{where}:1: cannot be rendered, {type(error).__name__}: {error}. It was edited or damaged: write the report anew. "
-                "Of one that pytest has just written, this is a fault of pytest-irmetrics: report it."
-            ) from None
+            advice = (
+                "Write the report anew; if that is no help, this is a fault of pytest-irmetrics: report it."
+            )
+            problem = f"cannot be rendered, {type(error).__name__}: {error}. {advice}"
+            raise shared.CommandError(f"{where}:1: {problem}") from None
     for line in "".join(texts).splitlines():
         shared.print_line(to_stream(line, sys.stdout.encoding))
     for name in written:

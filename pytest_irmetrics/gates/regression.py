@@ -177,8 +177,7 @@ class _Moved:
     def statistics(self) -> Iterator[str]:
         """Yield what the move of a mean shows."""
         change = self.change
-        worse, better = len(change.worse), len(change.better)
-        same = change.n - worse - better
+        worse, better, same = map(len, (change.worse, change.better, change.same))
         yield f"{plural(change.n, *QUERY)}: {worse:,} worse, {better:,} better, {same:,} same."
         if self.noise is not None:
             yield noise_text(self.noise, None if self.gate.word == "min_gain" else self.limit)

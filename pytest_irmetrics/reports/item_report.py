@@ -299,14 +299,9 @@ class ItemReport:
 
     @property
     def gated_rows(self) -> list[ScoreRow]:
-        """The rows that are gated, those that fail or are undecided first, then that of the leading metric; all rows where none is."""
-        rows = [row for row in self.rows if row.gate] or self.rows
-
-        def key(row: ScoreRow) -> tuple[bool, bool, bool]:
-            leads = row.metric == self.leading_metric and row.tag is None
-            return row.verdict != ROW_VERDICTS["failed"], row.verdict != ROW_VERDICTS["undecided"], not leads
-
-        return sorted(rows, key=key)
+        """The rows that are gated, those that fail first, then that of the leading metric; all rows where none is."""
+        rows, leads = [row for row in self.rows if row.gate] or self.rows, (self.leading_metric, None)
+        return sorted(rows, key=lambda row: (row.verdict != "FAILS", (row.metric, row.tag) != leads))
 
     @property
     def worst(self) -> QueryReport | None:

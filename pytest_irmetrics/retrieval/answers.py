@@ -344,10 +344,8 @@ def _places(item: Any) -> Iterator[tuple[str, Any]]:
     for path, holder in places:
         in_mapping = isinstance(holder, Mapping)
         for name in holder if in_mapping else getattr(holder, "__dict__", ()):
-            found, value = (
-                f"{path}[{_literal(name)}]" if in_mapping else f"{path}.{name}",
-                value_of(holder, name),
-            )
+            field = f"[{_literal(name)}]" if in_mapping else f".{name}"
+            found, value = f"{path}{field}", value_of(holder, name)
             yield found, value
             if name in _FIELD_HOLDERS and len(places) < _MOST_PLACES:
                 places.append((found, value))

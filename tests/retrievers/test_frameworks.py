@@ -143,11 +143,11 @@ def retriever():
         ),
         (
             "lambda query, k: [query, *map(str, range(k - 2)), query]",
-            "has 9. 3 of 3 answers have fewer than the 10 that a metric looks at. ir_duplicates = collapse drops what",
+            "has 9. 3 of 3 answers had fewer than the 10 that a metric looks at. ir_duplicates = collapse drops what",
         ),
         (
             "lambda query, k: [query] * len(query) + [*'1234567'][: k - len(query)]",
-            "the longest answer has 8. 3 of 3 answers have fewer than the 10",
+            "the longest answer has 8. 3 of 3 answers had fewer than the 10",
         ),
         (
             "lambda query: ([query] * len(query) + [*'abc'])[:6]",
@@ -180,4 +180,4 @@ def test_duplicates_below_every_cut_off_are_not_worth_a_note(project):
     options = ("-o", "ir_duplicates=collapse", "-o", "ir_depth=20")
     assert "No query got" not in text_of(project.run(*options))
     said = text_of(project.run(*options, "-o", "ir_metrics=recall@17"))
-    assert "the longest answer has 16. 2 of 2 answers have fewer than the 17 that a metric" in said
+    assert "the longest answer has 16. 2 of 2 answers had fewer than the 17 that a metric" in said
