@@ -107,7 +107,7 @@ def _out_of_range(metric: Metric, word: Word, limit: Limit) -> str:
         return "" if within else f", out of its range. {word.advice}"
     if not math.isfinite(upper):
         return f". Write a number, {Limit(lower)} or more."
-    hint = f" For {limit} per cent, write {value / 100:g}." if 1 < value <= 100 else ""
+    hint = f" For {limit} per cent, write {value / 100:g}." if upper < value <= 100 else ""
     return f", which it can never be. Write a number from {Limit(lower)} to {Limit(upper)}.{hint}"
 
 

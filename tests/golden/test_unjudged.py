@@ -144,6 +144,7 @@ def test_in_python_compare_tells_the_overlap(tmp_path):
     assert dict(change.after) == {"a": 0.5, "b": 0.0, "c": 1.0}
     assert change.now == pytest.approx(0.5)
     assert set(now.scores["mrr"]) == {"a"}
+    assert now.score("overlap@2", "a") is None
 
 
 def test_a_list_of_queries_is_read_and_written():
