@@ -22,7 +22,6 @@ import urllib.error
 import pytest
 
 from pytest_irmetrics import GoldenSet, RetrievalError, Run, batched, evaluate
-from tests.projects import GOLDEN_MARK
 from tests.retrievers.ways import (
     BY_QUERY,
     LONG,
@@ -451,7 +450,7 @@ def test_of_a_query_that_is_asked_several_times_the_slowest_counts(project):
     took = "0.005 if query[0] != 'r' else 0.009 if time.now < 0.02 else 0.001"
     search = f"(setattr(time := __import__('time'), 'now', time.now + ({took})), ['doc-1'])[1]"
     project.retrieve(search)
-    project.test([GOLDEN_MARK, 'ir_threshold("latency_p50", max=0.5)'])
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("latency_p50", max=0.5)'])
     clock = "import sys, time, pytest\ntime.now = 0.0\ntime.perf_counter = lambda: time.now\nsys.exit(pytest.main(sys.argv[1:]))"
     options = ["-p", "pytest_irmetrics.plugin", "-p", "no:cacheprovider", "-vv", "--ir-repeat=2"]
     done = subprocess.run(
