@@ -342,11 +342,12 @@ class QueryReader:
             metric = parse_metric(cut(key.value, 100), custom=self._source.custom)
             for name, limit in pairs_of(value, self._source) if value.kind == "mapping" else min_alone:
                 word = name.value
+                if word.startswith("x-"):
+                    continue
                 if limit.kind != "text":
                     raise Wrong(limit.place, f"`{word}` of {metric} is {limit}. Write a number, or off.")
-                if not word.startswith("x-"):
-                    at = limit if word in WORDS else name
-                    limits[word] = read_limit(metric, word, limit.value, for_query=of_query)
+                at = limit if word in WORDS else name
+                limits[word] = read_limit(metric, word, limit.value, for_query=of_query)
         except (MetricError, ThresholdError) as error:
             message = str(error)
             raise Wrong(at.place, message[:1].upper() + message[1:]) from None

@@ -147,7 +147,7 @@ def _read_pairs(arguments: str) -> dict[str, str]:
             raise MetricError(
                 f"{argument.strip()!r} is not parameter=value. Write for example ndcg(gain=exp)@10."
             )
-        if key in pairs:
+        if key.casefold() in map(str.casefold, pairs):
             raise MetricError(f"the parameter {key!r} is given twice. Keep one.")
         pairs[key] = value
     return pairs

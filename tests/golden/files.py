@@ -17,7 +17,7 @@ relevance_level: 2
 x-owner: search team
 thresholds:
   ndcg@10: 0.70
-  P@5: {min: 0.5, max_drop: 5%, max_lost: 3, x-why: the last release}
+  P@5: {min: 0.5, max_drop: 5%, max_lost: 3, x-why: [the, last, release]}
 slices:
   billing:
     recall@10: 0.90

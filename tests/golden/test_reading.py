@@ -209,8 +209,9 @@ def test_a_beir_folder():
 def test_a_beir_folder_of_one_split():
     beir(dev="q0\tx\t1\n")
     assert judgments(GoldenSet.load("data/nf.v2")) == {"q0": {"x": 1}}
-    write("data/nf.v2/qrels/dev.tsv", "score\tQuery-ID\tcorpus-id\n2\tq1\tx\n")
-    assert judgments(GoldenSet.load("data/nf.v2")) == {"q1": {"x": 2}}
+    write("data/nf.v2/qrels/dev.tsv", "score\tQuery-ID\tcorpus-id\ttags\n2\tq1\tx\tbilling\n")
+    golden = GoldenSet.load("data/nf.v2")
+    assert (judgments(golden), golden.tags) == ({"q1": {"x": 2}}, {"billing"})
 
 
 # Texts and values ----------------------------------------------------------------------------------------------

@@ -103,8 +103,10 @@ def _blocks(blocks: Iterable[Block], queries: int) -> Iterator[str]:
             left_out += queries < 0
             if queries < 0:
                 continue
-        if "Query" in (kind, last) and kind != last:
+        else:
             yield from _more(left_out, "query", "queries")
+            left_out = 0
+        if "Query" in (kind, last) and kind != last:
             yield from ("", "<details><summary>Queries</summary>" if kind == "Query" else "</details>")
         if kind != "list" or last != "list":
             yield ""
