@@ -25,6 +25,7 @@ from pytest_irmetrics.run.baseline import (
     baseline_path,
     folders_with_baselines,
     list_baselines,
+    parameter_parts,
     split_baseline_path,
 )
 
@@ -161,8 +162,11 @@ def _on_orphans(orphans: list[str], new: list[str]) -> str:
     which = f"The baseline {orphans[0]} belongs" if one else f"The baselines {', '.join(orphans)} belong"
     why = "its golden set, or its parameters, were renamed, or are gone."
     lines = [f"{which} to no item of this test: {why}"]
-    if one and len(new) == 1:
-        lines.append(f"Where it was renamed: {shlex.join(['git', 'mv', *orphans, *new])}")
+    for orphan in orphans:
+        alike = [path for path in sorted(new) if parameter_parts(orphan) <= parameter_parts(path)]
+        moves = [shlex.join(["git", "mv", orphan, path]) for path in alike or new * (one and len(new) == 1)]
+        several = "got parameters, one of these, to the test that searches as it did"
+        lines += [f"Where it {'was renamed' if len(moves) == 1 else several}:", *moves] if moves else []
     lines.append(f"Where it is meant to be gone: {shlex.join(['git', 'rm', *orphans])}")
     return "\n".join(map(printable, lines))
 

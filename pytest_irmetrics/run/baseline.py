@@ -57,6 +57,11 @@ def split_baseline_path(path: PurePath) -> tuple[PurePath, str, str]:
     return path.parent, function, bracket + ids
 
 
+def parameter_parts(path: str) -> set[str]:
+    """Return the parts of the parameter ids in a baseline's name, between the `-` of it."""
+    return {*split_baseline_path(PurePath(path))[2].strip("[]").split("-")} - {""}
+
+
 # Reading.
 
 
