@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
 from pytest_irmetrics.analysis.edits import Edit, edit_sentences, edits_of
+from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
 from pytest_irmetrics.base.wording import FEW, listed, plural
 from pytest_irmetrics.comparison import Comparison
@@ -38,41 +39,35 @@ _CURE = "To accept it, add `-o ir_accept=warn` to this command; else mend the se
 class CommittedTest:
     """A test's baseline and golden set at another commit."""
 
-    ref: str
-    commit: str
-    file: str
-    """The baseline's path in the repository today."""
-    renamed_from: str | None = None
-    """Its path at that commit, where that was another."""
+    report: SinceReport
+    """What is to be reported of it, of a test that is new."""
     run: Run | None = None
     """None where there was no baseline, or `why` says why it cannot be read."""
     golden: GoldenSet | None = None
     """The golden set; None where it is not known beyond what the baseline was judged with."""
     why: str = ""
     """Why the run, or else the golden set, is not known."""
+    told: Sequence[str] = ()
+    """Where the baseline stood, if not where it stands today."""
+    is_part: bool = False
+    """Whether the run is a part alone of that baseline, of which the rest is elsewhere."""
 
 
 def compare_since(
-    now: Evaluation,
-    stored: Evaluation | None,
-    gates: Gates,
-    verdicts: Sequence[Verdict],
-    committed: CommittedTest,
-    *,
-    refuse: bool,
+    result: ItemResult, stored: Evaluation | None, gates: Gates, committed: CommittedTest, *, refuse: bool
 ) -> tuple[SinceReport, list[Verdict]]:
     """Compare a test with another commit, and return the verdicts on what fails against that and not today.
 
-    `now` is today's run and `stored` today's stored baseline, None where today's run is being stored. `gates`, as they
-    were written, and `verdicts` are today's. The verdicts that are returned are *accepted*; with `refuse` they fail.
+    `stored` is today's stored baseline, None where today's run is being stored, and `gates` are today's as they were
+    written. The verdicts that are returned are *accepted*; with `refuse` they fail.
     """
-    run = committed.run
-    report = SinceReport(committed.ref, committed.commit, "unchanged", committed.file, committed.renamed_from)
+    now, run, report = result.evaluation, committed.run, committed.report
     if run is None and committed.why:
         text = f"The baseline of {report.where} cannot be read. {committed.why}"
-        return _accepted(report, [(Verdict("failed", text, "baseline"), _UNKNOWN)], (), refuse=refuse)
+        unknown = Verdict("failed", text, "baseline"), _UNKNOWN
+        return report, _accepted(report, [unknown], (), refuse=refuse)
     if run is None:
-        report.state, report.details = "new", ["There is no baseline of this test to compare with."]
+        report.details = ["There is no baseline of this test to compare with."]
         return report, []
     before = now.of_run(run)
     edits = [*edits_of(Comparison(now, before), committed.golden)]
@@ -82,9 +77,9 @@ def compare_since(
     as_written, gates = gates, with_each_tag(gates, now)
     accepted = []
     if limits is not None:
-        edited = limit_edits(limits.gates, as_written, now.golden.queries, run.means)
+        # Those of a part are on the rest as well, which may have them still.
+        edited = () if committed.is_part else limit_edits(limits, as_written, now.golden.queries, run.means)
         edits += [Edit("limit", edit.text, weaker=edit.holds_less) for edit in edited]
-        edits += [Edit("limit", f"{text} → off", weaker=True) for text in limits.unread]
         lost = f"judged it at {report.where}, and cannot be computed."
         unread = (Verdict("failed", f"{text} {lost}", "", origin=_ORIGIN) for text in limits.unread)
         accepted += [(verdict, _LOOSENED) for verdict in unread]
@@ -93,8 +88,7 @@ def compare_since(
     judged = chain(gates.slices, gates.also.slices if gates.also is not None else ())
     gated = dict.fromkeys((metric, tag) for metric, tag in judged if metric.kind != "latency")
     known = now.metrics
-    metrics = dict.fromkeys([*known, *(metric for metric, _ in gated)])
-    now = replace(now, metrics=tuple(metrics))
+    now = replace(now, metrics=tuple(dict.fromkeys([*known, *(metric for metric, _ in gated)])))
 
     # A query that this branch excludes is judged all the same.
     excluded = {edit.what for edit in edits if edit.kind == "excluded"}
@@ -103,11 +97,14 @@ def compare_since(
     today = replace(now, golden=counted)
     before = today.of_run(run)
     comparison, against = Comparison(today, before), Against(report.where)
-    states = {verdict.key: verdict.state for verdict in verdicts}
+    states = {verdict.key: verdict.state for verdict in result.verdicts}
     found = [
         (verdict, comparison, verdict.text)
         for verdict in decide(Case(today, gates, comparison, against))
-        if verdict.word in _ABOUT_FALLS and states.get(verdict.key) not in ("failed", verdict.state)
+        if verdict.word in _ABOUT_FALLS
+        and states.get(verdict.key) not in ("failed", verdict.state)
+        # What a limit of then is on may be in the other part.
+        and not (committed.is_part and verdict.over_no_query)
     ]
     if stored is not None and any(stored.run[i] != now.run[i] for i in stored.run if i in now.run):
         held = today.of_run(stored.run).narrowed(stored.run.answers, None)
@@ -131,7 +128,7 @@ def compare_since(
     if means and not accepted:
         pays += _pays(comparison, *means[0][0])
     report.details = [
-        *(f"Its baseline was {path}." for path in [committed.renamed_from] if path),
+        *committed.told,
         *(text for verdict, _, text in found if verdict.state == "undecided"),
         *pays,
         *(text for _, text in means),
@@ -140,12 +137,12 @@ def compare_since(
     report.holds_less = any(edit.weaker for edit in edits)
     report.state = "changed" if report.details else "unchanged"
     report.details += [f"Note: {committed.why}"] if committed.why else []
-    return _accepted(report, accepted, pays, refuse=refuse)
+    return report, _accepted(report, accepted, [*committed.told, *pays], refuse=refuse)
 
 
 def _accepted(
-    report: SinceReport, found: Sequence[tuple[Verdict, str]], pays: Sequence[str], *, refuse: bool
-) -> tuple[SinceReport, list[Verdict]]:
+    report: SinceReport, found: Sequence[tuple[Verdict, str]], told: Sequence[str], *, refuse: bool
+) -> list[Verdict]:
     """Return failed verdicts, each with why it passes today, as accepted ones; as such that fail where nothing may be."""
     if found:
         report.state = "refused" if refuse else "accepted"
@@ -153,12 +150,12 @@ def _accepted(
     for one, why in found:
         if refuse:
             text = f"{one.text} {why.capitalize()}, which `ir_accept = fail` does not allow."
-            details, origin = () if verdicts else (*pays, _CURE), "the setting ir_accept"
+            details, origin = () if verdicts else (*told, _CURE), "the setting ir_accept"
             verdict = one._replace(state="failed", word="accept", text=text, details=details, origin=origin)
         else:
             verdict = one._replace(state="accepted", text=f"{one.text} It passes, because {why}.")
         verdicts.append(verdict)
-    return report, verdicts
+    return verdicts
 
 
 def _pays(comparison: Comparison, metric: Metric, tag: str | None) -> Iterator[str]:

@@ -199,20 +199,18 @@ class Repository:
             return None
         return logged[0]
 
-    def files(self, commit: str, folder: str) -> list[str]:
-        """Return the paths of the files in and below a folder of a commit, "" for all."""
-        below = ["--", f"{folder}/"] if folder else []
+    def files(self, commit: str, path: str) -> list[str]:
+        """Return the paths of the files in and below a folder of a commit, "" for all; of a file its own."""
+        below = ["--", path] if path else []
         listed = self._run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, *below)
         return list(map(os.fsdecode, listed.split(b"\0")[:-1]))
 
-    def renamed_and_deleted(self, commit: str, suffix: str) -> tuple[dict[str, str], list[str]]:
+    def renamed_and_deleted(self, commit: str) -> tuple[dict[str, str], list[str]]:
         """Return which of a commit's files were renamed since, and which are gone, as far as that is staged or committed.
 
-        The renamed ones as today's path → that of then, the others as paths; only files with `suffix`, before and after.
+        The renamed ones as today's path → that of then, the others as paths.
         """
-        renamed, deleted = self._changes("diff-index", "--cached", commit, "--")
-        renamed = {now: then for now, then in renamed.items() if now.endswith(suffix)}
-        return renamed, [path for path in deleted if path.endswith(suffix)]
+        return self._changes("diff-index", "--cached", commit, "--")
 
     def _changes(self, command: str, *words: str) -> tuple[dict[str, str], list[str]]:
         fields = map(os.fsdecode, self._run(command, *_CHANGES, *words).split(b"\0")[:-1])

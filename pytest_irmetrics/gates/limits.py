@@ -87,19 +87,20 @@ def read_limits(run: Run, custom: Collection[str], origin: str = "") -> LimitsOf
 
 
 def limit_edits(
-    stored: Gates, today: Gates, queries: Mapping[str, Query], means: Mapping[str, float]
+    stored: LimitsOfRun, today: Gates, queries: Mapping[str, Query], means: Mapping[str, float]
 ) -> list[LimitEdit]:
-    """Return what differs between the limits that were stored with a run and today's.
+    """Return what differs between the limits that were stored with a run and today's; first those that hold less.
 
     `queries` are today's, with limits of their own; `means` are the run's, by the metric's name, which per cent are of.
     """
-    of_queries = [gates for query_id, gates in (stored.own or {}).items() if query_id in queries]
+    whole, unread = stored
+    of_queries = [gates for query_id, gates in (whole.own or {}).items() if query_id in queries]
     before, after = (
         {
             (gate.metric, gate.tag, gate.query_id, gate.word): gate
-            for gate in (*whole, *chain.from_iterable(own))
+            for gate in (*gates, *chain.from_iterable(own))
         }
-        for whole, own in ((stored, of_queries), (today, map(own_gates, queries.values())))
+        for gates, own in ((whole, of_queries), (today, map(own_gates, queries.values())))
     )
     edits = []
     for key in dict.fromkeys((*before, *after)):
@@ -110,7 +111,8 @@ def limit_edits(
             limits = " → ".join("off" if one is None else str(one.limit) for one in (was, now))
             less = _holds_less(gate.word, was, now, mean)
             edits.append(LimitEdit(f"{subject(gate)} {gate.word} {limits}", less))
-    return edits
+    edits += [LimitEdit(f"{text} → off", holds_less=True) for text in unread]
+    return sorted(edits, key=lambda edit: not edit.holds_less)
 
 
 def _holds_less(word: str, was: Gate | None, now: Gate | None, mean: float | None) -> bool:

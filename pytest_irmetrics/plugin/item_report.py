@@ -171,9 +171,8 @@ def _on_limits(item: GatedItem, comparison: Comparison, gates: Gates) -> Iterato
     stored = read_limits(run, item.settings.custom_metrics)
     if stored is None or item.settings.only_queries:
         return
-    edits = limit_edits(stored.gates, gates, golden.queries, run.means)
-    less = [edit.text for edit in edits if edit.holds_less] + [f"{text} → off" for text in stored.unread]
-    differing = [*(f"{text} (holds less)" for text in less), *(e.text for e in edits if not e.holds_less)]
+    edits = limit_edits(stored, gates, golden.queries, run.means)
+    differing = [f"{edit.text}{' (holds less)' * edit.holds_less}" for edit in edits]
     if differing:
         lead = "Limits differ from those that judged the baseline when it was stored"
         command = item.command("--ir-baseline-update")

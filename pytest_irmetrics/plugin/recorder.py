@@ -186,9 +186,7 @@ class Recorder:
             return ()
         from pytest_irmetrics.plugin.since import baselines_gone_since  # noqa: PLC0415 - only with --ir-since
 
-        renamed = {item.since.renamed_from for item in items if item.since}
-        gone = baselines_gone_since(self._config, self._settings.since, self._settings.baseline_dir)
-        return [path for path in gone if path not in renamed]
+        return baselines_gone_since(self._config, {item.since.renamed_from for item in items if item.since})
 
     def _unread_baselines(self) -> list[str]:
         """Return the stored baselines that no test read, of a run that gates or stores and was not cut short."""

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import posixpath
-from dataclasses import replace
+from collections.abc import Container
+from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -15,16 +17,17 @@ from pytest_irmetrics.analysis.since import CommittedTest, compare_since
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import nearest_repository
 from pytest_irmetrics.base.git import GitError, Repository
+from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.comparison.stored_runs import is_in_the_words_of
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.verdict import STATES
 from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.item import GatedItem
-from pytest_irmetrics.reports.item_report import Note
+from pytest_irmetrics.reports.item_report import Note, SinceReport
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import decode
-from pytest_irmetrics.run.baseline import split_baseline_path
-
-_SUFFIX = ".json"
+from pytest_irmetrics.run.baseline import parameter_parts, split_baseline_path
 
 
 class _Departure(NamedTuple):
@@ -50,8 +53,7 @@ def _departure(config: pytest.Config, ref: str, folder: Path) -> _Departure:
     if _departure_key not in config.stash:
         repository = Repository(config.rootpath)
         commit = repository.merge_base(ref)
-        changed = repository.renamed_and_deleted(commit, _SUFFIX)
-        config.stash[_departure_key] = _Departure(repository, commit, *changed)
+        config.stash[_departure_key] = _Departure(repository, commit, *repository.renamed_and_deleted(commit))
     return config.stash[_departure_key]
 
 
@@ -61,33 +63,37 @@ def read_committed(item: GatedItem) -> CommittedTest:
     try:
         left = _departure(item.node.config, ref, Path(item.node.path).parent)
         if is_first and left.commit == left.repository.commit("HEAD"):
-            cure = "After a merge: --ir-since=HEAD^1."
-            said = (
-                f"{ref} is the commit that is checked out, so only what is not committed is compared. {cure}"
-            )
-            item.notes.append(Note("quiet", said))
+            said = f"{ref} is the commit that is checked out, so only what is not committed is compared."
+            item.notes.append(Note("quiet", f"{said} After a merge: --ir-since=HEAD^1."))
         path = left.repository.path_of(item.baseline_file)
-        before, data = _baseline(left, path, item.settings.baseline_dir)
-        found = CommittedTest(ref, left.commit, path, None if before == path else before)
-        if data is None:
-            return found
+        report = SinceReport(ref, left.commit, "new", path)
         try:
-            shown = f"{before} at {ref}"
-            run = Run.loads(decode(data, shown), shown)
+            run, before, is_part = _stored(item, left, path), path, False
+            if run is None and (elsewhere := _elsewhere(left, path, item.settings.baseline_dir)):
+                run, before = _stored(item, left, elsewhere), elsewhere
+            elif run is None:
+                run, before, is_part = _continued(item, left, path)
         except RunError as error:
-            return replace(found, why=str(error))
-        golden_set, why = _golden_set(item, left, before, run)
-        return replace(found, run=run, golden=golden_set, why=why)
+            return CommittedTest(report, why=str(error))
+        if run is None:
+            return CommittedTest(report)
+        was = f"{plural(len(run), 'query was', 'queries were')} in" if is_part else "Its baseline was"
+        told = [f"{was} {before}."] if before != path else []
+        report.renamed_from = before if told and not is_part else None
+        return CommittedTest(report, run, *_golden_set(item, left, before, run), told, is_part)
     except GitError as error:
         is_setting = item.node.config.getoption("ir_since") is None
         raise GitError(f"{'the setting ir_since, ' if is_setting else '--ir-since='}{ref}: {error}") from None
 
 
-def _baseline(left: _Departure, path: str, directory: str) -> tuple[str, bytes | None]:
-    """Return where a baseline stood, and its bytes: at the same path, else where Git or its name finds it; None for nowhere."""
-    data = left.repository.read(left.commit, path)
-    if data is not None:
-        return path, data
+def _stored(item: GatedItem, left: _Departure, path: str) -> Run | None:
+    """Return the run in a baseline of the commit; None where there is no such file. Raises RunError."""
+    data, shown = left.repository.read(left.commit, path), f"{path} at {item.settings.since}"
+    return None if data is None else Run.loads(decode(data, shown), shown)
+
+
+def _elsewhere(left: _Departure, path: str, directory: str) -> str | None:
+    """Return the path at which a baseline stood that was not at its own, as Git or its name finds it."""
     # <folder>/<directory>/<module>/<name>.json
     named, stored = path.split("/")[-2:], directory.split("/")
     alike = [one for one in left.deleted if one.split("/")[-2:] == named]
@@ -97,16 +103,46 @@ def _baseline(left: _Departure, path: str, directory: str) -> tuple[str, bytes |
         folder = "/".join(path.split("/")[: -2 - len(stored)])
         parts = [one.split("/") for one in left.repository.files(left.commit, folder)]
         alike = ["/".join(one) for one in parts if one[-2:] == named and one[:-2][-len(stored) :] != stored]
-    if not alike:
-        # Of a test function that was renamed, where what is stored anew is too different for Git to see that.
-        place, _, ids = split_baseline_path(PurePosixPath(path))
-        gone = [one for one in left.deleted if split_baseline_path(PurePosixPath(one))[::2] == (place, ids)]
-        alike = gone if len(gone) == 1 else []
     if len(alike) > 1:
-        raise GitError(
-            f"{path} may be what was any of {', '.join(alike)}. Move it in a commit of its own: git mv OLD {path}"
-        )
-    return (alike[0], left.repository.read(left.commit, alike[0])) if alike else (path, None)
+        either = f"{path} may be what was any of {', '.join(alike)}."
+        raise GitError(f"{either} Move it in a commit of its own: git mv OLD {path}")
+    return alike[0] if alike else None
+
+
+def _continued(item: GatedItem, left: _Departure, path: str) -> tuple[Run | None, str, bool]:
+    """Return what the commit's baselines hold of the queries of a test that had none there: the one that holds most.
+
+    It is one of the same function, or of another with the same parameters where that is gone. With the run come its path, and
+    whether it is a part alone of what is there: queries that no other golden set of the test asks today. Raises RunError.
+    """
+    place, function, ids = split_baseline_path(PurePosixPath(path))
+    golden, asked = item.golden.path, [item.golden]
+    with suppress(GitError):  # of a golden set that is in no commit
+        if golden is not None and not left.repository.files(left.commit, left.repository.path_of(golden)):
+            others = {*item.parameter.siblings} - {Path(os.path.realpath(golden))}
+            asked = [item.settings.golden_set(one) for one in others]
+    found: list[tuple[int, int, str, Run, bool]] = []
+    for one in left.repository.files(left.commit, str(place)):
+        _, its_function, its_ids = split_baseline_path(PurePosixPath(one))
+        gone = not (left.repository.top / one).exists()
+        is_renamed = gone and its_ids == ids
+        run = _stored(item, left, one) if is_renamed or its_function == function else None
+        if run is not None:
+            held = _asked(run, item.golden).difference(*(_asked(run, other) for other in asked if not gone))
+            is_part = not (is_renamed or (gone and 2 * len(held) >= len(run)))
+            if is_part:
+                run = Run.of({query_id: run.answers[query_id] for query_id in held}, run.header)
+            if held or is_renamed:
+                alike = len(parameter_parts(path) & parameter_parts(one))
+                found.append((len(held), alike, one, run, is_part))
+    most, _, before, best, is_part = max(found, key=lambda one: one[:3], default=(0, 0, path, None, False))
+    return (best, before, is_part) if most or len(found) == 1 else (None, path, False)
+
+
+def _asked(run: Run, golden: GoldenSet) -> set[str]:
+    """Return the ids of a run's queries that a golden set asks in the same words."""
+    queries = golden.queries
+    return {i for i, one in run.answers.items() if i in queries and is_in_the_words_of(one, queries[i])}
 
 
 def _golden_set(item: GatedItem, left: _Departure, baseline: str, run: Run) -> tuple[GoldenSet | None, str]:
@@ -144,21 +180,22 @@ def add_since(
     `stored` is its baseline today, None where today's run replaces it.
     """
     refuse = item.settings.accept == "fail" and not item.settings.update
-    result.since, verdicts = compare_since(
-        result.evaluation, stored, item.gates, result.verdicts, committed, refuse=refuse
-    )
-    in_order = sorted([*verdicts, *result.verdicts], key=lambda verdict: STATES.index(verdict.state))
-    result.verdicts = tuple(in_order)
+    result.since, verdicts = compare_since(result, stored, item.gates, committed, refuse=refuse)
+    verdicts += result.verdicts
+    result.verdicts = tuple(sorted(verdicts, key=lambda verdict: STATES.index(verdict.state)))
 
 
-def baselines_gone_since(config: pytest.Config, ref: str, directory: str) -> list[str]:
-    """Return the paths of the baselines below the root directory that are gone since HEAD left a branch; empty where Git cannot tell."""
+def baselines_gone_since(config: pytest.Config, renamed: Container[str | None]) -> list[str]:
+    """Return the paths of the baselines below the root directory that are gone since HEAD left a branch, and not `renamed`.
+
+    Empty where Git cannot tell.
+    """
+    settings = run_config(config)
     try:
-        left = _departure(config, ref, config.rootpath)
+        left = _departure(config, settings.since, config.rootpath)
         below = left.repository.path_of(config.rootpath)
     except GitError:  # each test failed with it
         return []
-    parts = PurePosixPath(directory).parts
-    # <folder>/<directory>/<module>/<name>.json
-    stored = [path for path in left.deleted if PurePosixPath(path).parts[:-2][-len(parts) :] == parts]
-    return [path for path in stored if f"{path}/".startswith(below)]
+    pattern = f"{settings.baseline_dir}/*/*.json"
+    gone = (path for path in left.deleted if path.startswith(below) and PurePosixPath(path).match(pattern))
+    return [path for path in gone if path not in renamed]
