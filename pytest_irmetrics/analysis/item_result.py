@@ -21,9 +21,13 @@ from pytest_irmetrics.reports.item_report import (
     ScoreRow,
     SinceReport,
     VerdictReport,
+    decisive,
     explaining_gates,
 )
 from pytest_irmetrics.thresholds import WORDS, Gates
+
+_ON_MEANS = (*WORDS, "accept")
+"""The words of verdicts that the row of a mean shows."""
 
 _NAMED = 20
 """How many of a verdict's queries its report names of its own; it says how many more there are."""
@@ -43,7 +47,7 @@ class ItemResult:
     checked: bool = True
     """Whether the gates were decided; False for ``evaluate``, which only measures."""
     against: Against = NOTHING
-    """The run that it was compared with."""
+    """The run that it was compared with: where a fall since another commit is all that counts, the run of then."""
     notes: list[Note] = field(default_factory=list)
     cut_passages: frozenset[str] = frozenset()
     """The keys of judged passages of which a returned chunk holds a half alone."""
@@ -111,15 +115,15 @@ class ItemResult:
         Those with an error come first, then what explains the failure best, the largest falls, the lowest scores.
         """
         known, only = self.evaluation.golden.queries, self.evaluation.only
-        failed = [gate for gate in gates if gate.state == "failed"]
+        failed = decisive(gates)
         ids = dict.fromkeys(query_id for gate in failed for query_id in gate.queries)
         today = {query_id for gate in failed if not gate.as_stored for query_id in gate.queries}
         as_stored = ids.keys() - today
         if everything:
             ids = dict.fromkeys(query_id for query_id in known if only is None or query_id in only)
         explaining: dict[str, list[str]] = {i: [] for gate in explaining_gates(gates) for i in gate.queries}
-        for verdict in self.verdicts:
-            for query_id in explaining.keys() & verdict.queries if verdict.failed and verdict.metric else ():
+        for verdict in self.verdicts[: len(failed)]:
+            for query_id in explaining.keys() & verdict.queries if verdict.metric else ():
                 if str(verdict.metric) not in explaining[query_id]:
                     explaining[query_id].append(str(verdict.metric))
         places = {query_id: place for place, query_id in enumerate(explaining)}
@@ -159,7 +163,7 @@ class ItemResult:
         words = self.gates.of(metric, tag)
         if full is None and not words:
             return None
-        own = [v for v in self.verdicts if (v.metric, v.tag) == (metric, tag) and v.word in WORDS]
+        own = [v for v in self.verdicts if (v.metric, v.tag) == (metric, tag) and v.word in _ON_MEANS]
         broken = {v.word for v in own if v.failed and not (v.single or v.as_stored)}
         states = {verdict.state for verdict in own}
         unjudged = "not checked" if words else ""
@@ -188,7 +192,7 @@ class ItemResult:
     @property
     def leading_metric(self) -> Metric | None:
         """The metric of the table by tag, and of all outputs that show one: of the gate furthest beyond its limit, or undecided."""
-        fell = (verdict.metric for verdict in self.verdicts if verdict.state in ("failed", "undecided"))
+        fell = (verdict.metric for verdict in self.verdicts if verdict.state not in ("not checked", "passed"))
         broken = next(filter(_tells_of_rankings, fell), None)
         gated = [metric for metric, tag in self.gates.slices if tag is None]
         others = [*gated, *self.evaluation.metrics] if self.evaluation.golden.judges_nothing else ()

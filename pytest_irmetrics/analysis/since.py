@@ -55,20 +55,21 @@ class CommittedTest:
 
 def compare_since(
     result: ItemResult, stored: Evaluation | None, gates: Gates, committed: CommittedTest, *, refuse: bool
-) -> tuple[SinceReport, list[Verdict]]:
-    """Compare a test with another commit, and return the verdicts on what fails against that and not today.
+) -> tuple[SinceReport, list[Verdict], Comparison | None]:
+    """Compare a test with another commit, and return the verdicts on what fails against that and not today, and the comparison.
 
     `stored` is today's stored baseline, None where today's run is being stored, and `gates` are today's as they were
-    written. The verdicts that are returned are *accepted*; with `refuse` they fail.
+    written. The verdicts that are returned are *accepted*; with `refuse` they fail. The comparison is None where
+    nothing failed by one.
     """
     now, run, report = result.evaluation, committed.run, committed.report
     if run is None and committed.why:
         text = f"The baseline of {report.where} cannot be read. {committed.why}"
         unknown = Verdict("failed", text, "baseline"), _UNKNOWN
-        return report, _accepted(report, [unknown], (), refuse=refuse)
+        return report, _accepted(report, [unknown], (), refuse=refuse), None
     if run is None:
         report.details = ["There is no baseline of this test to compare with."]
-        return report, []
+        return report, [], None
     before = now.of_run(run)
     edits = [*edits_of(Comparison(now, before), committed.golden)]
     if None not in (run.depth, now.depth) and run.depth != now.depth:
@@ -121,7 +122,7 @@ def compare_since(
             # A metric that was gated at that commit alone has no score today.
             metric = verdict.metric if verdict.metric in known else None
             why = _LOOSENED if verdict.origin == _ORIGIN else _STORED_ANEW
-            accepted.append((verdict._replace(text=text, metric=metric, queries=()), why))
+            accepted.append((verdict._replace(text=text, metric=metric), why))
             if verdict.metric is not None and verdict.word == "max_drop":
                 pays += _pays(compared, verdict.metric, verdict.tag)
     means = [*_means(comparison, now, run, gated)]
@@ -137,7 +138,8 @@ def compare_since(
     report.holds_less = any(edit.weaker for edit in edits)
     report.state = "changed" if report.details else "unchanged"
     report.details += [f"Note: {committed.why}"] if committed.why else []
-    return report, _accepted(report, accepted, [*committed.told, *pays], refuse=refuse)
+    decisive = next((compared for verdict, compared, _ in found if verdict.failed), None)
+    return report, _accepted(report, accepted, committed.told, refuse=refuse), decisive
 
 
 def _accepted(

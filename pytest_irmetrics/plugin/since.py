@@ -20,7 +20,7 @@ from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.stored_runs import is_in_the_words_of
 from pytest_irmetrics.evaluation import Evaluation
-from pytest_irmetrics.gates.verdict import STATES
+from pytest_irmetrics.gates.verdict import STATES, Against
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.item import GatedItem
@@ -180,7 +180,10 @@ def add_since(
     `stored` is its baseline today, None where today's run replaces it.
     """
     refuse = item.settings.accept == "fail" and not item.settings.update
-    result.since, verdicts = compare_since(result, stored, item.gates, committed, refuse=refuse)
+    result.since, verdicts, comparison = compare_since(result, stored, item.gates, committed, refuse=refuse)
+    if comparison is not None and not (result.failed or item.settings.update):
+        # What is shown of it is what fell: its means, its queries, what kind of change it is.
+        result.comparison, result.against = comparison, Against(result.since.where)
     verdicts += result.verdicts
     result.verdicts = tuple(sorted(verdicts, key=lambda verdict: STATES.index(verdict.state)))
 

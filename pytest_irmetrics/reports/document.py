@@ -89,7 +89,7 @@ def _verdicts(item: ItemReport) -> Iterator[Block]:
     others = 0
     for place, gate in enumerate(failed):
         # What else than a mean's place a verdict says may be what mends it.
-        measured = gate.on_fall or gate.word in ("min", "max")
+        measured = gate.word in ("max_drop", "min", "max")
         in_table = measured and (gate.metric, gate.tag) in tabled and not (gate.single or gate.as_stored)
         if place and in_table and gate is not first_drop:
             continue
@@ -282,6 +282,7 @@ def _worst_first(item: ItemReport) -> str:
         return "Its queries, the worst first:"
     count = len(gate.queries) + gate.more
     mean, first = mean_name(gate.metric, gate.tag), ", the worst first" if count > 1 else ""
+    mean += f" since {item.against}" if item.since and item.since.where == item.against else ""
     shown = {query_id for one in others for query_id in one.queries}.difference(gate.queries)
     also = "; then those of other limits" if count < 3 and shown else ""
     return f"{plural(count, 'query', 'queries')} worse by {mean}{first}{also}:"

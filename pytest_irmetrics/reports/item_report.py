@@ -7,7 +7,7 @@ Its dataclasses hold plain JSON values only, under the names that the JSON repor
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
 from typing import Any
 
@@ -163,12 +163,17 @@ class VerdictReport:
         return f"{plural(count, 'query', 'queries')} worse{first}: {', '.join(self.queries[:most])}{left}"
 
 
-def explaining_gates(gates: Iterable[VerdictReport]) -> list[VerdictReport]:
-    """Return the failed gates that name queries; where a drop failed, without those on `min` and `max` of a mean.
+def decisive(gates: Sequence[VerdictReport]) -> list[VerdictReport]:
+    """Return the failed gates, which stand first; where none failed, those of which the fall is accepted."""
+    return [gate for gate in gates if gate.state == gates[0].state in ("failed", "accepted")]
+
+
+def explaining_gates(gates: Sequence[VerdictReport]) -> list[VerdictReport]:
+    """Return the decisive gates that name queries; where a drop is among them, without those on `min` and `max` of a mean.
 
     What was low before the drop does not explain it.
     """
-    failed = [gate for gate in gates if gate.state == "failed" and gate.queries]
+    failed = [gate for gate in decisive(gates) if gate.queries]
     if any(gate.on_fall for gate in failed):
         failed = [gate for gate in failed if gate.single or gate.on_fall or gate.word not in ("min", "max")]
     return failed

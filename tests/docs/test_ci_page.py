@@ -194,10 +194,10 @@ def test_what_a_branch_accepts_is_said_as_the_page_shows_it(project, monkeypatch
     store_search(project, {}, 0.9)
     git(project.path, "update-ref", "refs/remotes/origin/main", "HEAD")
     store_search(project, WORSE, 0.5)
-    result = project.run("--ir-since=origin/main")
+    result = project.run("--ir-since=origin/main", "-q")
     result.assert_outcomes(passed=1)
-    printed = result.stdout.str().partition(" retrieval quality ===")[2].partition("\n")[2]
-    accepted = without_the_machine(printed.partition("\n===")[0] + "\n")
+    printed = result.stdout.str().partition("%]\n")[2]
+    accepted = without_the_machine(printed.partition("\n1 passed")[0] + "\n")
     (shown,) = (block.text for block in blocks(SINCE) if block.remark == "accepted")
     if RENEWING:
         SINCE.write_text(SINCE.read_text(encoding="utf-8").replace(shown, accepted), encoding="utf-8")
