@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TextIO
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
-from pytest_irmetrics.base.files import MAX_RUN_BYTES
+from pytest_irmetrics.base.files import MAX_RUN_BYTES, parameter_id
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS, read_metrics, split_names
@@ -27,7 +27,7 @@ from pytest_irmetrics.metrics import Metric, MetricError
 from pytest_irmetrics.reports.blocks import Block, Level
 from pytest_irmetrics.reports.terminal import lines
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.run.baseline import folders_with_baselines, list_baselines
+from pytest_irmetrics.run.baseline import folders_with_baselines, list_baselines, parameter_parts
 
 OK, FAILED = 0, 1
 """Exit statuses of commands; argparse itself exits with 2 for a wrong command line."""
@@ -258,12 +258,18 @@ def baselines_from_here(directory: str) -> list[Baseline]:
 
 
 def baselines_of_golden_set(file: str, directory: str) -> Iterator[tuple[str, Run]]:
-    """Yield the baselines of a golden set from the current folder down, each with a name for messages."""
+    """Yield the baselines of a golden set from the current folder down, each with a name for messages.
+
+    One whose golden set is gone goes by its own name, which `git mv` gave it where that was renamed.
+    """
+    parts = {*parameter_id(Path(file), Path(file).parent).split("-")}
     for baseline in baselines_from_here(directory):
         try:
             run = Run.load(baseline.path)
             golden_file = baseline.golden_file(run)
-            if golden_file is not None and os.path.realpath(golden_file) == os.path.realpath(file):
+            known = golden_file is not None and os.path.lexists(golden_file)
+            same = known and os.path.realpath(str(golden_file)) == os.path.realpath(file)
+            if same or (not known and parts <= parameter_parts(str(baseline.path))):
                 yield baseline.path.as_posix(), run
         except ValueError as error:  # a RunError, or a name of a golden set that no file has
             print_note(str(error))

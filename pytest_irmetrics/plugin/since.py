@@ -155,10 +155,13 @@ def _golden_set(item: GatedItem, left: _Departure, baseline: str, run: Run) -> t
     folder = PurePosixPath(baseline).parents[len(PurePosixPath(settings.baseline_dir).parts) + 1]
     path = posixpath.normpath(posixpath.join(folder, run.golden_set or ""))
     try:
+        today = left.repository.path_of(golden.path)
         data = None if path.startswith("../") else left.repository.read(left.commit, path)
+        if data is None:  # it was renamed, and its baseline carried over as it was
+            path, data = today, left.repository.read(left.commit, today)
         if data is None:
             return None, f"{path} is no file of that commit, {so}."
-        if left.repository.path_of(golden.path) == path and golden.path.read_bytes() == data:
+        if today == path and golden.path.read_bytes() == data:
             return golden, ""
         if ".qrels" in path:
             return None, f"{path} has its texts in another file, {so}."

@@ -125,6 +125,16 @@ def test_baselines_are_found_in_the_whole_project_and_one_that_is_broken_is_a_no
     assert label(status=1, file="../golden/faq.yaml").err.splitlines()[-1] == f"../golden/faq.yaml: {told}"
 
 
+def test_a_baseline_whose_golden_set_was_renamed_is_found_by_its_own_name():
+    Path(FILE).rename("golden/all.yaml")
+    folder = Path("ir_baselines/test_search")
+    assert "No baseline of this golden set" in label(status=1, file="golden/all.yaml").err
+    (folder / "test_it[faq].json").rename(folder / "test_it[bm25-all].json")
+    assert len(rows_of(label("--out", "-", file="golden/all.yaml"))) == 3
+    Path(FILE).write_text(GOLDEN)  # then it is that one's
+    assert "No baseline of this golden set" in label(status=1, file="golden/all.yaml").err
+
+
 def test_what_is_judged_already_leaves_an_empty_list_in_every_form():
     write_run("done.json", {"refund": ["d1"], "opening hours": ["d9"], "nothing": []})
     options = ["--run", "done.json", "--baseline-dir", "none"]
