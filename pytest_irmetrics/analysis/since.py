@@ -15,7 +15,7 @@ from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import decide
 from pytest_irmetrics.gates.limits import limit_edits, read_limits
-from pytest_irmetrics.gates.verdict import Against, Case, Verdict, with_each_tag
+from pytest_irmetrics.gates.verdict import STATES, Against, Case, Verdict, with_each_tag
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.item_report import SinceReport, mean_name
@@ -41,6 +41,8 @@ class CommittedTest:
 
     report: SinceReport
     """What is to be reported of it, of a test that is new."""
+    refuses: bool
+    """Whether what this branch accepts is to fail."""
     run: Run | None = None
     """None where there was no baseline, or `why` says why it cannot be read."""
     golden: GoldenSet | None = None
@@ -53,23 +55,21 @@ class CommittedTest:
     """Whether the run is a part alone of that baseline, of which the rest is elsewhere."""
 
 
-def compare_since(
-    result: ItemResult, stored: Evaluation | None, gates: Gates, committed: CommittedTest, *, refuse: bool
-) -> tuple[SinceReport, list[Verdict], Comparison | None]:
-    """Compare a test with another commit, and return the verdicts on what fails against that and not today, and the comparison.
+def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, committed: CommittedTest) -> None:
+    """Compare a test with another commit, and add to its result what there is to report, and verdicts on what fails against that alone.
 
     `stored` is today's stored baseline, None where today's run is being stored, and `gates` are today's as they were
-    written. The verdicts that are returned are *accepted*; with `refuse` they fail. The comparison is None where
-    nothing failed by one.
+    written. The verdicts are *accepted*, or failed where nothing may be.
     """
     now, run, report = result.evaluation, committed.run, committed.report
+    result.since = report
     if run is None and committed.why:
         text = f"The baseline of {report.where} cannot be read. {committed.why}"
-        unknown = Verdict("failed", text, "baseline"), _UNKNOWN
-        return report, _accepted(report, [unknown], (), refuse=refuse), None
+        _accept(result, committed, [(Verdict("failed", text, "baseline"), _UNKNOWN)])
+        return
     if run is None:
         report.details = ["There is no baseline of this test to compare with."]
-        return report, [], None
+        return
     before = now.of_run(run)
     edits = [*edits_of(Comparison(now, before), committed.golden)]
     if None not in (run.depth, now.depth) and run.depth != now.depth:
@@ -139,25 +139,27 @@ def compare_since(
     report.state = "changed" if report.details else "unchanged"
     report.details += [f"Note: {committed.why}"] if committed.why else []
     decisive = next((compared for verdict, compared, _ in found if verdict.failed), None)
-    return report, _accepted(report, accepted, committed.told, refuse=refuse), decisive
+    if decisive is not None and stored is not None and not result.failed:
+        # What is shown of it is what fell: its means, its queries, what kind of change it is.
+        result.comparison, result.against = decisive, against
+    _accept(result, committed, accepted)
 
 
-def _accepted(
-    report: SinceReport, found: Sequence[tuple[Verdict, str]], told: Sequence[str], *, refuse: bool
-) -> list[Verdict]:
-    """Return failed verdicts, each with why it passes today, as accepted ones; as such that fail where nothing may be."""
+def _accept(result: ItemResult, committed: CommittedTest, found: Sequence[tuple[Verdict, str]]) -> None:
+    """Add failed verdicts, each with why it passes today, as accepted ones; as such that fail where nothing may be."""
     if found:
-        report.state = "refused" if refuse else "accepted"
+        committed.report.state = "refused" if committed.refuses else "accepted"
     verdicts: list[Verdict] = []
     for one, why in found:
-        if refuse:
+        if committed.refuses:
             text = f"{one.text} {why.capitalize()}, which `ir_accept = fail` does not allow."
-            details, origin = () if verdicts else (*told, _CURE), "the setting ir_accept"
+            details, origin = () if verdicts else (*committed.told, _CURE), "the setting ir_accept"
             verdict = one._replace(state="failed", word="accept", text=text, details=details, origin=origin)
         else:
             verdict = one._replace(state="accepted", text=f"{one.text} It passes, because {why}.")
         verdicts.append(verdict)
-    return verdicts
+    verdicts += result.verdicts
+    result.verdicts = tuple(sorted(verdicts, key=lambda verdict: STATES.index(verdict.state)))
 
 
 def _pays(comparison: Comparison, metric: Metric, tag: str | None) -> Iterator[str]:

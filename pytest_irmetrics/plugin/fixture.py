@@ -161,9 +161,9 @@ class IRMetrics:
                 result = _decided(item, with_each_tag(gates, now), now, comparison, compared)
                 add_notes(item, result)
                 if committed is not None:
-                    from pytest_irmetrics.plugin.since import add_since  # noqa: PLC0415 - as above
+                    from pytest_irmetrics.analysis.since import add_since  # noqa: PLC0415 - as above
 
-                    add_since(item, result, committed, None if item.settings.update else baseline)
+                    add_since(result, None if item.settings.update else baseline, item.gates, committed)
                 return self._conclude(item, result)
         except IRMetricsError as error:
             self._fail_check(str(error))

@@ -12,15 +12,12 @@ from typing import NamedTuple
 
 import pytest
 
-from pytest_irmetrics.analysis.item_result import ItemResult
-from pytest_irmetrics.analysis.since import CommittedTest, compare_since
+from pytest_irmetrics.analysis.since import CommittedTest
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import nearest_repository
 from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.stored_runs import is_in_the_words_of
-from pytest_irmetrics.evaluation import Evaluation
-from pytest_irmetrics.gates.verdict import STATES, Against
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.item import GatedItem
@@ -67,6 +64,7 @@ def read_committed(item: GatedItem) -> CommittedTest:
             item.notes.append(Note("quiet", f"{said} After a merge: --ir-since=HEAD^1."))
         path = left.repository.path_of(item.baseline_file)
         report = SinceReport(ref, left.commit, "new", path)
+        refuses = item.settings.accept == "fail" and not item.settings.update
         try:
             run, before, is_part = _stored(item, left, path), path, False
             if run is None and (elsewhere := _elsewhere(left, path, item.settings.baseline_dir)):
@@ -74,13 +72,13 @@ def read_committed(item: GatedItem) -> CommittedTest:
             elif run is None:
                 run, before, is_part = _continued(item, left, path)
         except RunError as error:
-            return CommittedTest(report, why=str(error))
+            return CommittedTest(report, refuses, why=str(error))
         if run is None:
-            return CommittedTest(report)
+            return CommittedTest(report, refuses)
         was = f"{plural(len(run), 'query was', 'queries were')} in" if is_part else "Its baseline was"
         told = [f"{was} {before}."] if before != path else []
         report.renamed_from = before if told and not is_part else None
-        return CommittedTest(report, run, *_golden_set(item, left, before, run), told, is_part)
+        return CommittedTest(report, refuses, run, *_golden_set(item, left, before, run), told, is_part)
     except GitError as error:
         is_setting = item.node.config.getoption("ir_since") is None
         raise GitError(f"{'the setting ir_since, ' if is_setting else '--ir-since='}{ref}: {error}") from None
@@ -173,22 +171,6 @@ def _golden_set(item: GatedItem, left: _Departure, baseline: str, run: Run) -> t
     except IRMetricsError as error:
         first = str(error).partition("\n")[0]
         return None, f"the golden set of that commit cannot be read, {so}: {first}"
-
-
-def add_since(
-    item: GatedItem, result: ItemResult, committed: CommittedTest, stored: Evaluation | None
-) -> None:
-    """Compare a test with what it was where the branch left the other, and add the verdicts on what this branch accepts.
-
-    `stored` is its baseline today, None where today's run replaces it.
-    """
-    refuse = item.settings.accept == "fail" and not item.settings.update
-    result.since, verdicts, comparison = compare_since(result, stored, item.gates, committed, refuse=refuse)
-    if comparison is not None and not (result.failed or item.settings.update):
-        # What is shown of it is what fell: its means, its queries, what kind of change it is.
-        result.comparison, result.against = comparison, Against(result.since.where)
-    verdicts += result.verdicts
-    result.verdicts = tuple(sorted(verdicts, key=lambda verdict: STATES.index(verdict.state)))
 
 
 def baselines_gone_since(config: pytest.Config, renamed: Container[str | None]) -> list[str]:
