@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import os
 import posixpath
 from collections.abc import Container
 from contextlib import suppress
@@ -111,18 +110,19 @@ def _continued(item: GatedItem, left: _Departure, path: str) -> tuple[Run | None
     """Return what the commit's baselines hold of the queries of a test that had none there: the one that holds most.
 
     It is one of the same function, or of another with the same parameters where that is gone. With the run come its path, and
-    whether it is a part alone of what is there: queries that no other golden set of the test asks today. Raises RunError.
+    whether it is a part alone of what is there: queries that no golden set asks today which was there. Raises RunError.
     """
     place, function, ids = split_baseline_path(PurePosixPath(path))
-    golden, asked = item.golden.path, [item.golden]
+    repository, golden_sets = left.repository, item.parameter.siblings
+    stored, asked = repository.files(left.commit, str(place)), [item.golden]
     with suppress(GitError):  # of a golden set that is in no commit
-        if golden is not None and not left.repository.files(left.commit, left.repository.path_of(golden)):
-            others = {*item.parameter.siblings} - {Path(os.path.realpath(golden))}
-            asked = [item.settings.golden_set(one) for one in others]
+        if stored and golden_sets:
+            there = (one for one in golden_sets if repository.files(left.commit, repository.path_of(one)))
+            asked = [item.settings.golden_set(one) for one in there]
     found: list[tuple[int, int, str, Run, bool]] = []
-    for one in left.repository.files(left.commit, str(place)):
+    for one in stored:
         _, its_function, its_ids = split_baseline_path(PurePosixPath(one))
-        gone = not (left.repository.top / one).exists()
+        gone = not (repository.top / one).exists()
         is_renamed = gone and its_ids == ids
         run = _stored(item, left, one) if is_renamed or its_function == function else None
         if run is not None:
