@@ -205,7 +205,7 @@ def _other_order_by_rank(result: ItemResult) -> Iterator[str]:
 
 
 def _unmatched_passages(result: ItemResult) -> Iterator[str]:
-    """Name the judged passages that no returned chunk holds, although chunks of their document were returned.
+    """Name the judged passages that no chunk holds, returned or at an earlier stage, although chunks of their document were returned.
 
     Beside a baseline those alone that it had found; first those that the border of a chunk cuts in two.
     """
@@ -218,8 +218,9 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
         expected = {passage.key for passage in query.passages if passage.grade >= golden.relevance_level}
         if comparison is not None and comparison.has(query.id):
             expected.intersection_update(chain.from_iterable(comparison.baseline.rankings(query.id)))
+        held = entries.union(*evaluation.retrieved.stages.get(query.id, {}).values())
         for passage in query.passages:
-            if passage.key in expected - entries and passage.doc in returned:
+            if passage.key in expected - held and passage.doc in returned:
                 missed[passage.key] = query.id
     since = "" if comparison is None else " any more"
     for is_cut, what, cause in (

@@ -216,6 +216,7 @@ def test_passages_are_found_at_stages_too(project):
     said = text_of(project.run())
     assert "of 1 relevant document not found, 1 is still among the candidates." in said
     assert "rank 3 of candidates" in said
+    assert "in no returned chunk" not in said  # the candidates hold it whole: no border cuts it
 
 
 REFUSED = shapes.rows(shapes.FAULTS / "refused_answers.txt")
