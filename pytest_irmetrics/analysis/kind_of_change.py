@@ -6,7 +6,7 @@ from collections.abc import Collection, Sequence
 from itertools import product
 
 from pytest_irmetrics.analysis.signs import find_sign
-from pytest_irmetrics.analysis.stages import lost_at_stages
+from pytest_irmetrics.analysis.stages import lost_at_stages, relevant_word
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import FEW, listed, plural
 from pytest_irmetrics.comparison import Comparison
@@ -158,9 +158,8 @@ def relevant_counts(comparison: Comparison) -> str:
         averages = map(mean, zip(*moved, strict=True))
         counts = [count + average for count, average in zip(counts, averages, strict=True)]
     left, came, before, now, lower, higher = map(round, counts)
-    what = "passage" if all(one.passages for one in comparison.now.counted if one.judgments) else "document"
     return (
-        f"{plural(left, f'relevant {what}')} left {_results(comparison)}, {came:,} came in; something relevant is found for "
+        f"{plural(left, relevant_word(comparison.now))} left {_results(comparison)}, {came:,} came in; something relevant is found for "
         f"{now:,} of {plural(judged, 'query', 'queries')} (was {before:,}), first at a lower rank for "
         f"{lower:,}, higher for {higher:,}."
     )

@@ -33,12 +33,20 @@ def lost_at_stages(now: Evaluation, comparison: Comparison | None = None) -> tup
     (first, where), *others = [(found[name], _at(name)) for name in (*recall, None) if name in found]
     still = "still " if found.keys() - {None} else ""
     rest = "".join(f", {count:,} {place}" for count, place in others)
-    what = f"{plural(found.total(), 'relevant document')} {'not found' if comparison is None else 'lost'}"
+    what = f"{plural(found.total(), relevant_word(today))} {'not found' if comparison is None else 'lost'}"
     # Where no stage holds anything, that is said already.
     empty = [name for name in recall if not recall[name] and any(recall.values())]
     hint = "".join(f" Nothing relevant is {_at(name)} for any query." for name in empty)
-    text = f"By stage: of {what}, {first:,} {'is' if first == 1 else 'are'} {still}{where}{rest}.{hint}"
+    # Elsewhere what was lost is an average.
+    once = ", the first time that each query was asked" if comparison and comparison.is_repeated else ""
+    text = f"By stage{once}: of {what}, {first:,} {'is' if first == 1 else 'are'} {still}{where}{rest}.{hint}"
     return text, 2 * found[None] <= found.total()
+
+
+def relevant_word(evaluation: Evaluation) -> str:
+    """Return what is counted and lost: a `relevant passage` where nothing else is judged, else a `relevant document`."""
+    judged = (query.passages for query in evaluation.counted if query.judgments)
+    return f"relevant {'passage' if all(judged) else 'document'}"
 
 
 _ROW = "recall of "

@@ -121,13 +121,14 @@ class Comparison:
         return self.now.rankings_of(ids) == self.baseline.rankings_of(ids)
 
     @cached_property
-    def _repeated(self) -> bool:
+    def is_repeated(self) -> bool:
+        """Whether a side asked a query more than once."""
         runs = (self.now.run.answers, self.baseline.run.answers)
         return any(len(answer.rankings) > 1 for answers in runs for answer in answers.values())
 
     def run_noise(self, metric: str | Metric, tag: str | None = None) -> RunNoise | None:
         """Return how much a change of a mean varies from run to run; None where neither side asked more than once."""
-        if not self._repeated:
+        if not self.is_repeated:
             return None
         from pytest_irmetrics.comparison.run_noise import measure_run_noise  # noqa: PLC0415 - most ask once
 
