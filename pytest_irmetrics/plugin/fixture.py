@@ -37,10 +37,10 @@ Ask = Callable[[Sequence[Query], Any, RetrievalOptions], Awaitable[Retrieved]]
 
 _NO_RETRIEVER = (
     "There is no fixture named retriever, or it returns None. Write one in conftest.py that returns your search:\n\n"
-    "    import pytest\n\n"
-    '    @pytest.fixture(scope="session")\n'
-    "    def retriever():\n"
-    "        return lambda query, k: my_search(query, size=k)   # ids, best first\n\n"
+    "import pytest\n\n"
+    '@pytest.fixture(scope="session")\n'
+    "def retriever():\n"
+    "    return lambda query, k: my_search(query, size=k)   # ids, best first\n\n"
     "or pass one: irmetrics.check(retriever=my_search). One in a plugin is found where conftest.py loads the plugin."
 )
 

@@ -100,8 +100,9 @@ def _verdicts(item: ItemReport) -> Iterator[Block]:
             yield Text(item.provenance)
         shown = len(gate.details) if not gate.on_fall else 0 if in_table else _MAIN_DETAILS
         details = gate.details if gate is first_drop else gate.details[:shown]
+        indent = 0 if "@pytest.fixture" in details else 1  # lines to paste stand at the margin
         for number, detail in enumerate(details):
-            yield Text(detail, indent=1, level=level if number < shown else Level.VERBOSE)
+            yield Text(detail, indent=indent, level=level if number < shown else Level.VERBOSE)
     if others > _MORE_VERDICTS:
         more = plural(others - _MORE_VERDICTS, "more gate fails", "more gates fail")
         yield Text(f"{more} (-v names them).", until=Level.NORMAL)

@@ -118,14 +118,16 @@ def describe(value: object) -> str:
 
 
 def describe_refused(value: object, refused: object) -> str:
-    """Return what came back and why it is refused; what is long to read stands after what to do."""
+    """Return what came back and why it is refused; what is long to read stands after what to do, as whatever has no id does."""
     shown, advice = describe(value), f"{refused} {ACCEPTED}."
     if isinstance(refused, NoIdError):  # what it has of fields says best where its id is
         fields = {name: value_of(value, name) for name in ("metadata", "meta", "payload")}
         for name, mapping in fields.items():
             if isinstance(mapping, Mapping):
                 return f"{type_name(value)} with {name} {printable(_FIELDS.repr(dict(mapping)))}. {advice}"
-    return f"{shown}. {advice}" if len(shown) <= _LONG else f"{type_name(value)}. {advice} It is {shown}."
+    elif len(shown) <= _LONG:
+        return f"{shown}. {advice}"
+    return f"{type_name(value)}. {advice} It is {shown}."
 
 
 def describe_key(key: object) -> str:
@@ -206,9 +208,7 @@ def read_item(item: Any) -> tuple[str, float | None]:
         raise RefusedError("Results within a result: return one flat list; pairs are tuples.")
     row = _as_row(item)
     if row is None:
-        fields = [key for key in item if as_id(item[key])] if isinstance(item, Mapping) else []
-        example = f", such as `lambda found: found[{describe_key(fields[0])}]`" if fields else ""
-        raise NoIdError(f"No id can be read from it. A fixture ir_doc_id can say where it is{example}.")
+        raise NoIdError("No id can be read from it. A fixture ir_doc_id can say where it is.")
     if len(row) == 1:
         return _id_in(row[0]), None
     score = score_of(row[1])

@@ -15,8 +15,7 @@ class Document:
 
 @pytest.fixture
 def retriever():
-    chunks = [{chunks}]
-    return lambda query, k: chunks
+    return lambda query, k: [{chunks}]
 """
 
 
@@ -60,6 +59,12 @@ def test_a_document_is_what_the_metadata_of_its_chunks_names(project, returned, 
             'doc.metadata["file"]',
         ),
         ("refund.md", "(Document(None, file='refund.md'), 0.9),", 'doc[0].metadata["file"]'),
+        # Two lengths of one error, and quotes of both kinds.
+        (
+            "c1",
+            """{'text': 'x' if query < 'r' else 'x' * 99 + "it's a \\"1", 'page': 'c1'},""",
+            'doc["page"]',
+        ),
         # The id is the end of a path; one that stands alone wins.
         (
             "refund.md",
@@ -87,13 +92,15 @@ def test_a_document_is_what_the_metadata_of_its_chunks_names(project, returned, 
 )
 def test_where_another_field_has_the_ids_the_fixture_to_write_is_printed(project, relevant, returned, path):
     chunks(project, returned, relevant)
+    project.edit("golden/faq.yaml", "]}]", "]}, {query: other, relevant: []}]")
     result = project.run()
     result.assert_outcomes(failed=1)
     at = next(number for number, line in enumerate(result.outlines) if "@pytest.fixture" in line)
     said = " ".join(" ".join(result.outlines[:at]).split())
     assert said.endswith(f"What came back has judged ids in `{path}`. Write into conftest.py:")
+    assert not any(other in printed(result) for other in ("found[", "other error"))
     assert ("Returned: " in said) == ("Expected: " in said)
-    fixture = "\n".join(line[2:] for line in takewhile(lambda line: line[:2] == "  ", result.outlines[at:]))
+    fixture = "\n".join(takewhile(lambda line: line.startswith(("@", "def", "  ")), result.outlines[at:]))
     assert f"lambda doc: {path})" in " ".join(fixture.split())
     conftest = (project.path / "conftest.py").read_text()
     project.write("conftest.py", f"{conftest}\n{fixture}\n")
