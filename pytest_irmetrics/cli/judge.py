@@ -102,15 +102,13 @@ def _rows(name: str) -> Iterator[_Given]:
 
 
 def say_held_back(golden: GoldenSet, held_back: Iterable[Judgment]) -> str:
-    """Return a line for each query without a relevant document: where it is, and where its grades of 0 were given."""
+    """Say of which queries without a relevant document grades of 0 are not written, and where these were given; else nothing."""
     given: dict[str, list[str]] = {}
     for one in held_back:
         given.setdefault(one.query_id, []).append(one.where)
-    return "\n".join(
-        f"{golden.where(query_id)}: {quote(query_id)} has no relevant document, and so its grades of 0 are not written: "
-        f"{listed(places)}. Keep them, and give them again with one above 0."
-        for query_id, places in given.items()
-    )
+    waiting = listed([*given], word=lambda one: f"{golden.where(one)}: {one} ({listed(given[one])})")
+    said = f"Grades of 0 wait for a relevant document of their query: {waiting}. Keep them, and give them again with one above 0."
+    return said if given else ""
 
 
 # One by one -------------------------------------------------------------------------------------------------------
@@ -150,8 +148,8 @@ class Session:
         finally:
             written = sum(len(one.new) for one in self.done if one)
             _print(f"{self.shown}: {plural(written, 'judgment')} written.")
-            for line in say_held_back(self._golden, chain(*self.held_back.values())).splitlines():
-                _print(line)
+            if waiting := say_held_back(self._golden, chain(*self.held_back.values())):
+                _print(waiting)
 
     def _ask(self) -> None:
         """Ask about the items, and at the end whether to undo."""

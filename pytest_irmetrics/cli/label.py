@@ -81,9 +81,10 @@ def run(options: argparse.Namespace) -> int:
         if is_given:
             edit = append(given_judgments(golden, options))
             _print_edit(edit, options.file)
-            held = say_held_back(edit.golden, edit.held_back)
-            shared.print_error(held)
-            return shared.FAILED if held else shared.OK
+            if waiting := say_held_back(edit.golden, edit.held_back):
+                shared.print_note(waiting)
+                return shared.FAILED if options.list is None else shared.OK  # a list has them still
+            return shared.OK
         items, heading = _items(golden, _runs(options), options)
         judged = [doc_id for one in items for doc_id in one.query.judgments]
         wanted = dict.fromkeys([*(one.doc_id for one in items), *judged])
