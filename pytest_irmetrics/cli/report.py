@@ -55,7 +55,7 @@ def run(options: argparse.Namespace) -> int:
             advice = (
                 "Write the report anew; if that is no help, this is a fault of pytest-irmetrics: report it."
             )
-            problem = f"cannot be rendered, {type(error).__name__}: {error}. {advice}"
+            problem = f"cannot be rendered, {type(error).__name__}: {str(error).rstrip('.')}. {advice}"
             raise shared.CommandError(f"{where}:1: {problem}") from None
     for line in "".join(texts).splitlines():
         shared.print_line(to_stream(line, sys.stdout.encoding))

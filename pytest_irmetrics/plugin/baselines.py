@@ -60,7 +60,7 @@ def read_stored_run(item: GatedItem, against: Any) -> tuple[Run | None, Against]
     # Where it does not say of which golden set it is, its answers to others' queries are no queries that are gone.
     own = {query_id: run.answers[query_id] for query_id in item.golden.queries if query_id in run}
     if run.golden_set is None and own:  # a run of none of these queries fails in the gates
-        run = Run.of(own, Header(run.depth))
+        run = Run.of(own, Header(run.depth, relevance_level=run.relevance_level))
     return run, Against(name, file)
 
 

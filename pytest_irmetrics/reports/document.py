@@ -33,15 +33,15 @@ _WORST, _WORST_VERBOSE = 3, 10
 
 
 def failure(item: ItemReport) -> Iterator[Block]:
-    """Yield the message of a failed test: what failed and what bears on that, its means, its queries, what else to know, what to do."""
+    """Yield the message of a failed test: what failed and what bears on that, its means and slices, its queries, what else to know, what to do."""
     yield from _verdicts(item)
     yield from _undecided(item)
     notes = [Text(f"note: {one.text}", "warn", level=Level[one.level.upper()]) for one in item.notes]
     yield from (note for note in notes if note.level is Level.QUIET)
     yield from _means(item)
+    yield from _slices(item)
     yield from _errors(item)
     yield from _queries(item)
-    yield from _slices(item)
     yield from _selftest(item)
     yield from (note for note in notes if note.level is not Level.QUIET)
     if item.verdicts("failed"):

@@ -17,6 +17,7 @@ from tests.retrievers.shapes import rows
 from tests.retrievers.ways import BY_QUERY, WAYS, outcome
 
 THIRTY = {"doc": "handbook", "text": "thirty days", "grade": 2}
+LONGER = {"doc": "handbook", "text": "thirty days after purchase"}
 EU = {"doc": "handbook", "text": "within the EU"}
 REFUND = {"doc": "terms", "text": "no refund", "grade": 3}
 HELD = "You can return it within\n thirty\u00a0days."
