@@ -11,7 +11,7 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import FEW, listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
-from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance, share_falling_beyond
+from pytest_irmetrics.comparison.significance import FALSE_ALARM_ONE_IN, drop_for_chance, share_falling_beyond
 from pytest_irmetrics.comparison.slices import main_slice
 from pytest_irmetrics.gates.verdict import Verdict
 from pytest_irmetrics.golden.query import documents_of
@@ -98,7 +98,7 @@ def _chance_of(comparison: Comparison, gates: Gates, leading: Verdict) -> str | 
     if leading.metric is None or leading.word != "max_drop" or leading.single or leading.as_stored:
         return None
     p_value = comparison.change(leading.metric, leading.tag).p_value
-    if p_value is None or p_value < 1 / HARMLESS_IN:
+    if p_value is None or p_value < 1 / FALSE_ALARM_ONE_IN:
         return None
     harmless = harmless_changes(comparison, gates.of(leading.metric, leading.tag)["max_drop"])
     return f"This may be chance: {harmless}" if harmless else None
@@ -116,13 +116,13 @@ def harmless_changes(comparison: Comparison, gate: Gate) -> str | None:
     margin = noise.margin if noise is not None else 0.0
     differences = list(change.weighted_differences.values())
     share = share_falling_beyond(differences, gate.allowed(change.baseline) + margin)
-    if share <= 1 / HARMLESS_IN:
+    if share <= 1 / FALSE_ALARM_ONE_IN:
         return None
     of = 10 if share >= 0.15 else 100
     tagged = f" tagged {gate.tag}" if gate.tag is not None else ""
     return (
         f"with {plural(change.n, 'query', 'queries')}{tagged} about {round(share * of)} in {of} harmless changes of this size "
-        f"fail max_drop {gate.limit} of {gate.metric.name}, and 1 in {HARMLESS_IN} fails {drop_for_chance(differences, margin):g}."
+        f"fail max_drop {gate.limit} of {gate.metric.name}, and 1 in {FALSE_ALARM_ONE_IN} fails {drop_for_chance(differences, margin):g}."
     )
 
 

@@ -336,7 +336,7 @@ def _hidden_slices(comparison: Comparison, result: ItemResult) -> Iterator[str]:
         counts = f"{len(change.worse)} of {plural(change.n, 'query', 'queries')} worse, {len(change.better)} better"
         yield (
             f"The mean hides that {metric.name} fell by {score_text(-change.delta)} in `{change.tag}` ({counts}); the others moved "
-            f"by {signed_text(fall.others)}."
+            f"by {signed_text(fall.others_delta)}."
         )
 
 

@@ -82,8 +82,8 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         edited = () if committed.is_part else limit_edits(limits, as_written, now.golden.queries, run.means)
         edits += [Edit("limit", edit.text, weaker=edit.holds_less) for edit in edited]
         lost = f"judged it at {report.where}, and cannot be computed."
-        unread = (Verdict("failed", f"{text} {lost}", "", origin=_ORIGIN) for text in limits.unread)
-        accepted += [(verdict, _LOOSENED) for verdict in unread]
+        unreadable = (Verdict("failed", f"{text} {lost}", "", origin=_ORIGIN) for text in limits.unreadable)
+        accepted += [(verdict, _LOOSENED) for verdict in unreadable]
         # The worse verdict counts.
         gates = Gates(gates, own=gates.own, also=with_each_tag(limits.gates, now))
     judged = chain(gates.slices, gates.also.slices if gates.also is not None else ())

@@ -17,7 +17,7 @@ from itertools import accumulate, chain, repeat
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 
-HARMLESS_IN = 20
+FALSE_ALARM_ONE_IN = 20
 """A limit is right for a set where a change that makes nothing better or worse fails it once in so many times."""
 
 # Sums of differences this close, relative to the largest difference, are equal.
@@ -84,7 +84,7 @@ def share_falling_beyond(differences: Sequence[float], drop: float) -> float:
 
 
 def drop_for_chance(differences: Sequence[float], margin: float = 0.0) -> float:
-    """Return the least drop, of two significant digits, beyond which the mean falls by chance once in 20 times or less often.
+    """Return the least drop, of two significant digits, beyond which the mean falls by chance in one of `FALSE_ALARM_ONE_IN` changes or fewer.
 
     The chance is that of `share_falling_beyond`; so much of the fall as `margin` counts as none.
     """
@@ -92,7 +92,7 @@ def drop_for_chance(differences: Sequence[float], margin: float = 0.0) -> float:
     def share_kept(drop: float) -> float:
         return 1 - share_falling_beyond(differences, drop + margin)
 
-    wanted = 1 - 1 / HARMLESS_IN
+    wanted = 1 - 1 / FALSE_ALARM_ONE_IN
     if share_kept(0.0) >= wanted:
         return 0.0
     # No fall is larger than the mean size of a difference.

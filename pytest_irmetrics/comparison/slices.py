@@ -15,7 +15,7 @@ _LEVEL = 0.05
 """In which share of harmless changes any slice at all may be said to have moved."""
 
 _MAIN_PART = 2 / 3
-"""From which share of a fall on it is said to be in one slice."""
+"""A slice that holds at least this share of a fall is named as where most of it is."""
 
 
 class SliceFall(NamedTuple):
@@ -31,7 +31,7 @@ class SliceFall(NamedTuple):
         return math.fsum(moved[query_id] for query_id in self.change.differences) / math.fsum(moved.values())
 
     @property
-    def others(self) -> float:
+    def others_delta(self) -> float:
         """How far the mean of the other queries moved."""
         moved, inside = self.whole.differences, self.change.differences
         weights = {i: self.whole.weights[i] for i in moved if i not in inside}

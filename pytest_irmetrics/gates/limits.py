@@ -1,4 +1,4 @@
-"""The limits that judged a stored run: write them into its header, read them back, and say where today's differ."""
+"""The limits that judged a stored run: write them, read them back, say where today's differ; and a query's own limits."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ class LimitsOfRun(NamedTuple):
     """The limits that were stored with a run."""
 
     gates: Gates
-    unread: tuple[str, ...]
+    unreadable: tuple[str, ...]
     """``mine max_drop 0.5``: those on metrics that are none today."""
 
 
@@ -65,7 +65,7 @@ def read_limits(run: Run, custom: Collection[str], origin: str = "") -> LimitsOf
     """
     if run.limits is None:
         return None
-    unread: dict[str, None] = {}
+    unreadable: dict[str, None] = {}
 
     def read(limits: StoredLimits, query_id: str | None = None) -> Iterator[Gate]:
         for entry in limits:
@@ -76,14 +76,14 @@ def read_limits(run: Run, custom: Collection[str], origin: str = "") -> LimitsOf
                     metric = parse_metric(str(entry["metric"]), custom=custom)
                     limit = read_limit(metric, word, entry[word], for_query=query_id is not None)
                 except (MetricError, ThresholdError):
-                    unread[f"{entry['metric']}{f' [{tag}]' if tag else ''} {word} {entry[word]}"] = None
+                    unreadable[f"{entry['metric']}{f' [{tag}]' if tag else ''} {word} {entry[word]}"] = None
                     continue
                 if limit is not None:
                     yield Gate(metric, tag, word, limit, origin, query_id=query_id)
 
     whole = [*read(run.limits)]
     own = {i: [*read(answer.limits, i)] for i, answer in run.answers.items() if answer.limits}
-    return LimitsOfRun(Gates(whole, own=own), tuple(unread))
+    return LimitsOfRun(Gates(whole, own=own), tuple(unreadable))
 
 
 def limit_edits(
@@ -93,7 +93,7 @@ def limit_edits(
 
     `queries` are today's, with limits of their own; `means` are the run's, by the metric's name, which per cent are of.
     """
-    whole, unread = stored
+    whole, unreadable = stored
     of_queries = [gates for query_id, gates in (whole.own or {}).items() if query_id in queries]
     before, after = (
         {
@@ -111,7 +111,7 @@ def limit_edits(
             limits = " → ".join("off" if one is None else str(one.limit) for one in (was, now))
             less = _holds_less(gate.word, was, now, mean)
             edits.append(LimitEdit(f"{subject(gate)} {gate.word} {limits}", less))
-    edits += [LimitEdit(f"{text} → off", holds_less=True) for text in unread]
+    edits += [LimitEdit(f"{text} → off", holds_less=True) for text in unreadable]
     return sorted(edits, key=lambda edit: not edit.holds_less)
 
 
@@ -123,6 +123,6 @@ def _holds_less(word: str, was: Gate | None, now: Gate | None, mean: float | Non
     if mean is None and was.limit.percent != now.limit.percent:
         return False
     mean = 1.0 if mean is None else mean
-    # What may fail by the one, and what fails by it anyhow: two numbers of `auto` alone.
+    # Of `auto` there are two: a fall beyond `exact` may fail, one beyond `allowed` does whatever chance says.
     lower, higher = (was, now) if WORDS[word].looser == "higher" else (now, was)
     return lower.exact(mean) <= higher.allowed(mean)

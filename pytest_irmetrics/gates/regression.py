@@ -351,12 +351,16 @@ class _Drop(_Moved):
             return "."
         if too_few := self._too_few_changed(self.level or _LEVEL):
             return f". {too_few}"
-        from pytest_irmetrics.comparison.significance import HARMLESS_IN, drop_for_chance  # noqa: PLC0415 - as above
+        from pytest_irmetrics.comparison.significance import FALSE_ALARM_ONE_IN, drop_for_chance  # noqa: PLC0415 - as above
 
         enough = drop_for_chance([*self.change.weighted_differences.values()], self.margin)
         # Adjusted for several gates, p may be high beside a fall that chance rarely gives.
         rare = enough + self.margin <= self.value
-        return f" ({p})." if rare else f" ({p}; {enough:g} would fail one harmless change in {HARMLESS_IN})."
+        return (
+            f" ({p})."
+            if rare
+            else f" ({p}; {enough:g} would fail one harmless change in {FALSE_ALARM_ONE_IN})."
+        )
 
     def _too_few_changed(self, level: float) -> str:
         """Say that so few queries changed that no p could be below this level; empty where one could."""

@@ -200,10 +200,10 @@ class QueryReader:
             message = f"The query {quote(query.id)} has no text, and others do. Write the text to search for."
             self._source.add(Wrong((query.line, query.column), message))
 
-    def judged_set(self, *, others: Iterable[str] = ()) -> GoldenSet:
+    def judged_set(self, *, also_left_out: Iterable[str] = ()) -> GoldenSet:
         """Return the golden set of the queries with a judgment, as trec_eval has it, or an empty list of them.
 
-        All other queries, and those of the ids `others`, are left out. Raises GoldenSetError.
+        All other queries, and those of the ids `also_left_out`, are left out. Raises GoldenSetError.
         """
         source = self._source
         self.require_texts()
@@ -215,7 +215,7 @@ class QueryReader:
         if not judged and not source.problems:
             source.add(Wrong((1, 1), "There is no query with a judgment. Write one a line."))
         source.raise_any()
-        left_out = tuple(id_ for id_ in dict.fromkeys([*self.queries, *others]) if id_ not in judged)
+        left_out = tuple(id_ for id_ in dict.fromkeys([*self.queries, *also_left_out]) if id_ not in judged)
         return GoldenSet(
             judged.values(), path=source.named, shown=source.shown, name=source.name, left_out=left_out
         )

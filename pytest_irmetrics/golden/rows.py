@@ -35,7 +35,7 @@ def golden_set_of(rows: Iterable[Row], source: Source, texts: Mapping[str, str] 
             about = {**of_query[0].about, "query": texts[query_id]}
             of_query[0] = of_query[0]._replace(about=about)
         reader.read(_query_node(of_query, source))
-    return reader.judged_set(others=texts)
+    return reader.judged_set(also_left_out=texts)
 
 
 def _query_node(rows: Sequence[Row], source: Source) -> Node:

@@ -86,7 +86,7 @@ def pytest_configure(config: pytest.Config) -> None:
     )
     run = config.stash[run_config_key] = RunConfig(config)
     if not hasattr(config, "workerinput"):
-        controller = _Controller(config)
+        controller = _RecorderLoader(config)
         config.pluginmanager.register(controller)
         # Also by a report, which is refused before the first test runs, not after the last.
         if run.is_asked_for:
@@ -142,7 +142,7 @@ def pytest_collection_modifyitems(
 def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
     problem = item.stash.get(_problem_key, None)
     if problem is not None:
-        _fail_unasked(problem)
+        _fail_in_place_of_test(problem)
     raised = None
     try:
         return (yield)
@@ -154,13 +154,13 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
         if irmetrics is not None:
             irmetrics.end_body(raised)
         elif raised is None and requests_irmetrics(item):
-            from pytest_irmetrics.plugin.marks import problem_without_ours  # noqa: PLC0415 - a fixture of this name is rare
+            from pytest_irmetrics.plugin.marks import foreign_fixture_problem  # noqa: PLC0415 - a fixture of this name is rare
 
-            if problem := problem_without_ours(item):
-                _fail_unasked(problem)
+            if problem := foreign_fixture_problem(item):
+                _fail_in_place_of_test(problem)
 
 
-def _fail_unasked(problem: str) -> NoReturn:
+def _fail_in_place_of_test(problem: str) -> NoReturn:
     # No frame of a test is on the stack: were this one hidden too, pytest would say under the message that all are.
     __tracebackhide__ = False
     raise pytest.fail.Exception(problem, pytrace=False)
@@ -191,7 +191,7 @@ def pytest_runtest_makereport(
     return report
 
 
-class _Controller:
+class _RecorderLoader:
     """Loads the recorder, in the controlling process, once there is something to record."""
 
     def __init__(self, config: pytest.Config) -> None:

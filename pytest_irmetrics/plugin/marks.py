@@ -20,7 +20,7 @@ from pytest_irmetrics.plugin.config import collects_whole_files, read_setting, r
 from pytest_irmetrics.thresholds import Threshold
 
 _WILDCARDS = frozenset("*?[")
-_TEXTS = (".topics.tsv",)
+_SIDE_FILE_SUFFIXES = (".topics.tsv",)
 """Suffix of what stands beside qrels; it is a golden set only where it is named in full."""
 _MARKS = ("ir_golden", "ir_threshold")
 
@@ -123,7 +123,7 @@ def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
         matches = [str(folder / pattern)]
     else:
         matches = sorted(glob.glob(os.path.join(glob.escape(str(folder)), pattern), recursive=True))  # noqa: PTH118, PTH207 - pathlib's glob does not take absolute patterns
-    paths = [Path(match) for match in matches if _may_be_golden(match, () if named else _TEXTS)]
+    paths = [Path(match) for match in matches if _may_be_golden(match, () if named else _SIDE_FILE_SUFFIXES)]
     if not paths:
         where = "" if os.path.isabs(pattern) else f" in {folder.name}/"  # noqa: PTH117 - a pattern is no path
         problem, advice = "matches no file", "Mend the pattern, or add the golden set"
@@ -229,7 +229,7 @@ def find_problems(config: pytest.Config, items: Sequence[pytest.Item]) -> Iterat
             yield item, f"The marks on {node.name} {text}"
 
 
-def problem_without_ours(item: pytest.Item) -> str | None:
+def foreign_fixture_problem(item: pytest.Item) -> str | None:
     """Return what an item with marks of ours fails with whose fixture `irmetrics` is another plugin's, or the user's own."""
     if not any(mark.name in _MARKS for mark in item.iter_markers()):
         return None

@@ -122,8 +122,8 @@ class Call(NamedTuple):
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     is_batch: bool
-    repeat: int
-    """How many times these queries were asked before."""
+    asked_before: int
+    """How many times these queries were asked before this."""
 
     def failed(self, problem: str) -> Reply:
         """Return the reply of a call that failed for all its queries."""

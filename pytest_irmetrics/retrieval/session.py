@@ -162,7 +162,7 @@ class Session:
         if isinstance(reply, PendingAnswer):
             self.pending.append(reply)
             return
-        options, repeat = self.options, reply.call.repeat
+        options, repeat = self.options, reply.call.asked_before
         # A call that blocks the event loop ends late.
         if options.timeout is not None and reply.milliseconds > options.timeout * 1000:
             reply = reply.call.timed_out(options.timeout)

@@ -42,10 +42,10 @@ def _why_unfit(name: str, *, is_query: bool) -> str:
 
 
 def read(data: bytes, shown: str) -> dict[str, Answer]:
-    """Read lines in any order; documents come in the order of trec_eval, and the rank tells only whether it is another.
+    """Read lines in any order; documents come in the order of trec_eval: by score. The ranks tell only whether they are in another.
 
-    Fields are split in bytes, at ASCII white space, as trec_eval does: an id may hold a no-break space. What follows the
-    tag is not read, nor are comments. `shown` is how errors call the file. Raises RunError.
+    A line has six fields, which are split in bytes, at ASCII white space, as trec_eval does: an id may hold a no-break
+    space. Comments are not read. `shown` is how errors call the file. Raises RunError.
     """
     decode(data, shown)  # raises RunError where it is no text
 
@@ -55,7 +55,7 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
     found: dict[bytes, dict[str, float]] = {}
     """Query → document → score."""
     ranks: dict[bytes, dict[str, bytes]] = {}
-    """Likewise."""
+    """Query → document → rank as it is written."""
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
         fields = line.split()
         try:

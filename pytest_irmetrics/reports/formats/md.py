@@ -23,13 +23,13 @@ COMMENT_LIMIT = 65_000
 STEP_SUMMARY_LIMIT = 1024 * 1024
 """The bytes that GitHub takes as one step's summary; of a longer one it shows nothing."""
 
-_MOST = 20
+_MESSAGE_LINES = 20
 """How many lines of a message are shown."""
 
 _ROWS = 100
 """How many golden sets the table of all of them has."""
 
-_PARTS = 5
+_DOCUMENTS_NAMED = 5
 """How many documents a sentence on a query names."""
 
 _QUERIES = (5, 1, 0)
@@ -45,15 +45,15 @@ def render(session: SessionReport, *, limit: int = COMMENT_LIMIT) -> str:
     It says what it leaves out.
     """
     for queries in _QUERIES:
-        parts = ["\n".join(part) + "\n" for part in _parts(session, queries) if part]
-        ends = [*accumulate(len(part.encode()) for part in parts)]
+        sections = ["\n".join(part) + "\n" for part in _sections(session, queries) if part]
+        ends = [*accumulate(len(part.encode()) for part in sections)]
         if ends[-1] <= limit:
-            return "".join(parts)
+            return "".join(sections)
     shown = bisect(ends, limit - 100)  # which the sentence on the others takes
-    return "".join([*parts[:shown], *_more(len(parts) - shown, "section"), "\n"]) if shown else ""
+    return "".join([*sections[:shown], *_more(len(sections) - shown, "section"), "\n"]) if shown else ""
 
 
-def _parts(session: SessionReport, queries: int) -> Iterator[list[str]]:
+def _sections(session: SessionReport, queries: int) -> Iterator[list[str]]:
     """Yield the sections of the report, each as its lines, those first that are left out last."""
     items = session.failures_first
     unit, names = session.unit, session.names
@@ -72,9 +72,9 @@ def _parts(session: SessionReport, queries: int) -> Iterator[list[str]]:
         yield ["", _words(f"Note: {note}", 10_000)]
     for nodeid, message in session.unmeasured.items():
         lines = [line for line in message.splitlines() if line.strip()]
-        shown = (f"- {_words(line)}" for line in lines[:_MOST])
+        shown = (f"- {_words(line)}" for line in lines[:_MESSAGE_LINES])
         lead = f"{_code(nodeid)} failed before anything was measured:"
-        yield ["", lead, "", *shown, *_more(len(lines) - _MOST, "line")]
+        yield ["", lead, "", *shown, *_more(len(lines) - _MESSAGE_LINES, "line")]
     yield [*_blocks(variant_tables(items), queries)] if in_full else []
     for item in failing:
         yield [*_golden_set(item, names[item.nodeid], session, queries)]
@@ -131,7 +131,7 @@ def _block(block: Block) -> Iterator[str]:
             yield f"**{_code(block.query_id)}**{f': {_words(block.asks)}' if block.asks else ''}"
             facts = [_code(block.where), *map(_words, block.facts), _words(block.status)]
             yield from ("", ", ".join(filter(None, facts)), "")
-            moved = (listed(parts, _PARTS, between="; ") for parts in block.moved)
+            moved = (listed(documents, _DOCUMENTS_NAMED, between="; ") for documents in block.moved)
             yield from (f"- {_words(text)}" for text in (*block.faults, *moved))
         case Commands():
             yield from (f"- {purpose}: {code_markdown(command)}" for purpose, command in block.commands)
