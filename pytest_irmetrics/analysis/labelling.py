@@ -115,4 +115,4 @@ def is_judged_by_text(query: Query, doc_id: str, grade: Grade, text: str) -> boo
     """
     if not query.passages:
         return False
-    return document_of(doc_id) != doc_id or (grade != 1 and 0 < len(text) <= _LONGEST_PASSAGE)
+    return document_of(doc_id) != doc_id or (grade != 1 and len(text) <= _LONGEST_PASSAGE)

@@ -175,9 +175,11 @@ class Session:
 
     def _write(self, item: Unjudged, grade: Grade) -> None:
         """Write an item's judgment and go on to the next item; stay at this one where that cannot be done, and say why."""
-        judgment = Judgment(item.query.id, item.doc_id, grade, item.doc_id)
-        text = self.texts.get(item.doc_id, "")
-        if is_judged_by_text(item.query, item.doc_id, grade, text):
+        doc_id, text = item.doc_id, self.texts.get(item.doc_id, "")
+        if item.query.passages and document_of(doc_id) == doc_id:  # which may be a chunk's own id
+            doc_id = input(f"the document that {doc_id} is a chunk of (empty for none): ").strip() or doc_id
+        judgment = Judgment(item.query.id, doc_id, grade, item.doc_id)
+        if doc_id != item.doc_id or is_judged_by_text(item.query, doc_id, grade, text):
             passage = self._ask_passage(text)
             if passage is None:
                 return
@@ -212,14 +214,14 @@ class Session:
             _print("There is nothing to undo.", 1)
             return
         edit, item = self.done[-1], self.items[len(self.done) - 1]
-        held = [one for one in self.held_back.get(item.query.id, ()) if one.doc_id != item.doc_id]
+        held = [one for one in self.held_back.get(item.query.id, ()) if one.where != item.doc_id]
         if edit is not None:
             try:
                 edit.undo()
             except IRMetricsError as error:
                 _print(f"{error} Take it out by hand: {' '.join(edit.places())}", 1)
                 return
-            held = [one for one in edit.new if one.doc_id != item.doc_id]
+            held = [one for one in edit.new if one.where != item.doc_id]
             _print(f"taken out: {' '.join(edit.places())}")
         self.held_back[item.query.id] = held
         self.done.pop()

@@ -46,7 +46,7 @@ from pytest_irmetrics.golden.edit_yaml import FileEdit, append_judgments
 from pytest_irmetrics.golden.format_tables import guard_formula
 from pytest_irmetrics.reports.blocks import Column, Table, Text
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.run.answer import document_of
+from pytest_irmetrics.run.answer import CHUNK, document_of
 
 ARGUMENTS = (
     shared.TEST,
@@ -165,7 +165,8 @@ def _read_documents(
     Raises CommandError.
     """
     titles, texts, first, number = shared.titles_of_reports(options.stored), dict[str, str](), list[str](), 1
-    ids = {one for doc_id in wanted for one in (doc_id, document_of(doc_id))}
+    own = {one: one.removeprefix(f"{document_of(one)}{CHUNK}").removesuffix(")") for one in wanted}
+    ids = {*wanted, *map(document_of, wanted), *own.values()}
     try:
         with shared.readable_file(options.corpus or os.devnull) as path:
             opened = gzip.open if path.suffix == ".gz" else open
@@ -189,6 +190,8 @@ def _read_documents(
         has = f"Its first ids are {listed(first, word=quote)}" if first else keys
         advice = "Give the documents that the search returns, by the same ids."
         shared.print_note(f"{options.corpus}: {lacks}. {has}. {advice}")
+    # Of a corpus of chunks, by their own ids; beside its document that may be a number of ours.
+    texts |= {one: texts[own[one]] for one in wanted if own[one] in texts and document_of(one) not in texts}
     return {one: titles.get(one) or titles.get(document_of(one), "") for one in wanted}, texts
 
 

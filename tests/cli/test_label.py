@@ -455,17 +455,25 @@ def test_lines_are_as_wide_as_the_terminal_but_not_under_40(columns, width, monk
 def test_a_passage_is_asked_for_where_the_query_judges_passages():
     golden = "queries:\n- id: back\n  query: send back\n  relevant:\n  - {doc: book, text: thirty days, grade: 2}\n"
     Path(FILE).write_text(golden)
-    write_run("now.json", {"back": ["book (chunk 4)", "faq", "tips"]})
+    write_run("now.json", {"back": ["book (chunk 4)", "faq", "tips", "terms#4", "bag (chunk bag#2)"]})
     Path("c.jsonl").write_text(
         '{"docid": "faq", "text": "You pay. The way back is free."}\n{"docid": "book", "title": "Travel"}\n'
-        '{"docid": "tips", "text": " Pack it well. "}\n'
+        '{"docid": "tips", "text": " Pack it well. "}\n{"docid": "bag#2", "text": "Light, and it folds."}\n'
     )
-    answers = ["1", "", "U", "1", "keep the receipts", "2", "is not there", "The way  back", "3", ""]
+    answers = ["1", "", "U", "1", "keep the receipts", "2", "", "is not there", "The way  back", "3", "", ""]
+    answers += ["1", "terms", "taken back", "u", "1", "terms", "no cash", "2", "it folds"]
     out = judge(*answers, options=["--run", "now.json", "--corpus", "c.jsonl"])
     assert "the passage, in its own words (u back): " in out
     assert "(u back):   These words are not in the text. Write them as they stand there.\n" in out
     assert "  title     Travel\n" in out
-    _, first, second, third = GoldenSet.load(FILE).queries["back"].passages
+    assert "the document that terms#4 is a chunk of (empty for none): " in out
+    assert "  text      Light, and it folds.\n" in out
+    _, first, second, third, *others = GoldenSet.load(FILE).queries["back"].passages
+    assert [(one.doc, one.text, one.grade) for one in others] == [
+        ("terms", "no cash", 1),
+        ("bag", "it folds", 2),
+    ]
+    assert "Write it: --passage QUERY DOC" in label("--judge", "back", "map#3", "2", status=1).err
     assert (third.doc, third.text, third.grade) == ("tips", "Pack it well.", 3)
     assert (first.doc, first.text, first.grade) == ("book", "keep the receipts", 1)
     assert (second.doc, second.text, second.grade) == ("faq", "The way back", 2)
