@@ -222,13 +222,17 @@ class ItemResult:
 
     @property
     def acceptable(self) -> bool:
-        """Whether storing a new baseline would make the test pass, but for floors, so that the command for it is worth printing."""
+        """Whether storing a new baseline would make the test pass, but for floors, so that the command for it is worth printing.
+
+        So too where floors alone fail of a golden set that was edited: what the judgments give now is the new state.
+        """
         failed = [verdict for verdict in self.verdicts if verdict.failed]
         fell = [verdict for verdict in failed if verdict.compares or verdict.word == "baseline"]
         # A gate over no query would have none under a new baseline either.
         if len(fell) + len(self.floors) < len(failed):
             return False
-        return not failed or not all(v.over_no_query for v in fell)
+        edited = self.comparison is not None and self.comparison.is_edited
+        return not failed or (edited and not fell) or not all(v.over_no_query for v in fell)
 
     def _query_report(self, query: Query, *, as_stored: bool) -> QueryReport:
         evaluation, comparison = self.evaluation, self.comparison

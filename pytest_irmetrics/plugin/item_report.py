@@ -152,13 +152,13 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
 
 
 def _on_floors(result: ItemResult) -> Iterator[Note]:
-    """Say which limits on how low scores may be would hold today, where there is no stored run, or its fall may be accepted."""
+    """Say which limits on how low scores may be would hold today, where there is no stored run, or a new one may be accepted."""
     starts = []
     for verdict in result.floors:
         held = floor((verdict.value or 0.0) * 100 + TOLERANCE) / 100
         if held > 0 or result.against.name:
             name = mean_name(str(verdict.metric), verdict.tag)
-            starts.append(f"{name} {verdict.word}={held:g}")
+            starts.append(f"`{name} {verdict.word}={held:g}`")
     if starts and not result.against.name:
         yield Note("normal", f"To start from here: {', '.join(starts)}.")
     elif starts and result.acceptable:
