@@ -11,7 +11,7 @@ T = TypeVar("T")
 FEW = 5
 """How many queries, documents or edits a sentence names among others."""
 
-_DETAILS = re.compile(r"""'(?:\\.|[^'])*'|"[^"]*"|\?\S+|\w*\d\w*""")
+_DETAILS = re.compile(r"""'(?:\\.|[^'\\])*'|"[^"]*"|\?\S+|\w*\d\w*""")
 """What is quoted, what a URL asks, and words with a digit, such as an address."""
 _HTTP_ERROR = re.compile(r"\b[45]\d\d\b")
 
