@@ -258,7 +258,7 @@ def build(
     return Threshold(metric, limits, tag, origin)
 
 
-def parse_line(line: str, *, origin: str, custom: Collection[str]) -> Threshold:
+def parse_line(line: str, origin: str, custom: Collection[str]) -> Threshold:
     """Read a setting's line: ``METRIC [MIN] word=value … [tag=NAME]``.
 
     A tag with spaces stands in quotes. Raises MetricError and ThresholdError.

@@ -27,6 +27,8 @@ from pytest_irmetrics.reports import output
 from pytest_irmetrics.reports.formats import json
 from pytest_irmetrics.run.answer import decode
 
+_ADVICE = "Write the report anew; if that is no help, this is a fault of pytest-irmetrics: report it."
+
 ARGUMENTS = (
     argument("file", metavar="REPORT.json", help="what pytest --ir-report=json:PATH wrote; - is standard input"),
     argument("-o", "--output", metavar="PATH", action="append", default=[], help=f"where to: the format is told by the suffix, .{', .'.join(output.FORMATS)}, or said before the path, html:PATH, also html:-; repeatable"),
@@ -52,11 +54,8 @@ def run(options: argparse.Namespace) -> int:
         except IRMetricsError as error:
             raise shared.CommandError(f"{where}:1: {error}") from None
         except Exception as error:  # noqa: BLE001 - of a value that no report has anything may come, in Jinja2 too
-            advice = (
-                "Write the report anew; if that is no help, this is a fault of pytest-irmetrics: report it."
-            )
-            problem = f"cannot be rendered, {type(error).__name__}: {str(error).rstrip('.')}. {advice}"
-            raise shared.CommandError(f"{where}:1: {problem}") from None
+            problem = f"cannot be rendered, {type(error).__name__}: {str(error).rstrip('.')}"
+            raise shared.CommandError(f"{where}:1: {problem}. {_ADVICE}") from None
     for line in "".join(texts).splitlines():
         shared.print_line(to_stream(line, sys.stdout.encoding))
     for name in written:

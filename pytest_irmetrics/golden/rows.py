@@ -32,8 +32,7 @@ def golden_set_of(rows: Iterable[Row], source: Source, texts: Mapping[str, str] 
     reader = QueryReader(source, as_trec_eval=True)
     for query_id, of_query in by_query.items():
         if query_id in texts:
-            about = {**of_query[0].about, "query": texts[query_id]}
-            of_query[0] = of_query[0]._replace(about=about)
+            of_query[0] = of_query[0]._replace(about={**of_query[0].about, "query": texts[query_id]})
         reader.read(_query_node(of_query, source))
     return reader.judged_set(also_left_out=texts)
 

@@ -159,7 +159,7 @@ def _read_parameters(family: Family, given: Mapping[str, str]) -> dict[str, Valu
     values: dict[str, Value] = {}
     for written, value in given.items():
         key = written.casefold()
-        if family.name == "ndcg" and key == "dcg" and (gain := _GAINS.get(value.casefold())):
+        if key == "dcg" and (gain := _GAINS.get(value.casefold())):
             key, value = "gain", gain  # noqa: PLW2901 - ir_measures writes it so
         if key not in parameters:
             raise MetricError(_unknown_parameter(family, written))

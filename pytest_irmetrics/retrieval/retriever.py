@@ -107,7 +107,7 @@ class Retriever(NamedTuple):
             return cls(function, _signature_of(function), is_async, {}, size)
         for names in _METHODS:
             sync, later = (_method(retriever, name) for name in names)
-            if sync and value_of(value_of(retriever, "_aget_relevant_documents"), "__module__") == _LANGCHAIN:
+            if value_of(value_of(retriever, "_aget_relevant_documents"), "__module__") == _LANGCHAIN:
                 later = None  # LangChain's own, which calls the sync one in a thread, and without params
             method = (later or sync) if prefer_async else (sync or later)
             if method is None or inspect.isclass(retriever):
