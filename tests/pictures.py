@@ -67,9 +67,8 @@ SVG = """\
 
 def failure() -> str:
     """Return what a red build of the example project prints between pytest's own lines, with its colours."""
-    _, output = run(
-        "--ir-baseline", "--color=yes", RULES_TOKENIZER="unicode61", COLUMNS=str(COLUMNS), NO_COLOR=""
-    )
+    colours = {"RULES_TOKENIZER": "unicode61", "COLUMNS": str(COLUMNS), "NO_COLOR": ""}
+    _, output = run("test_search.py", "--ir-baseline", "--color=yes", **colours)
     plain = [re.sub(r"\x1b\[[\d;]*m", "", line) for line in output.splitlines()]
     first = next(number for number, line in enumerate(plain) if line.startswith("____")) + 1
     last = next(number for number, line in enumerate(plain) if line.startswith("====") and number > first)
