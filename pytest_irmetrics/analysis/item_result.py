@@ -166,7 +166,7 @@ class ItemResult:
         own = [v for v in self.verdicts if (v.metric, v.tag) == (metric, tag) and v.word in _ON_MEANS]
         broken = {v.word for v in own if v.failed and not (v.single or v.as_stored)}
         states = {verdict.state for verdict in own}
-        without_verdict = "not checked" if words else ""
+        default = "not checked" if words else ""
         limits = {word: f"{WORDS[word].sign}{words[word].limit}" for word in WORDS if word in words}
         row = ScoreRow(
             metric=metric.name,
@@ -175,9 +175,7 @@ class ItemResult:
             full=full,
             now=full,
             gate=" ".join(f"✗{limit}" if word in broken else limit for word, limit in limits.items()),
-            verdict=next(
-                (shown for state, shown in ROW_VERDICTS.items() if state in states), without_verdict
-            ),
+            verdict=next((shown for state, shown in ROW_VERDICTS.items() if state in states), default),
             bounds=[gate.limit.value for word, gate in words.items() if word in ("min", "max")],
         )
         if self.comparison is not None and metric.kind != "latency":

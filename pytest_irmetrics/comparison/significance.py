@@ -289,13 +289,14 @@ def _tail(sizes: Sequence[tuple[float, int]], step: float | None, t: float) -> t
 def _solve_tilt(sizes: Sequence[tuple[float, int]], x: float, total: float) -> float:
     """Return the t with K'(t) = x, 0 <= x < total, by Newton's method: K' is concave, so t rises to it from below."""
     t = x / math.fsum(n * size * size for size, n in sizes)
-    while True:
+    for _ in range(200):
         slopes = [(size, n, math.tanh(t * size)) for size, n in sizes]
         missing = x - math.fsum(n * size * slope for size, n, slope in slopes)
         curve = math.fsum(n * size * size * (1 - slope * slope) for size, n, slope in slopes)
         if missing <= 1e-13 * total or not curve:
-            return t
+            break
         t += missing / curve
+    return t
 
 
 def _log_cosh(y: float) -> float:
@@ -371,11 +372,17 @@ def _t_tail(t: float, df: float) -> float:
     square = t * t / df
     x = 1 / (1 + square)
     # The factor before the continued fraction: x to the a, 1 - x to the b, over B(a, b).
-    ratio = math.lgamma(a + 0.5) - math.lgamma(a)
-    front = math.exp(ratio - a * math.log1p(square)) * math.sqrt(square * x / math.pi)
+    front = math.exp(_log_gamma_ratio(a) - a * math.log1p(square)) * math.sqrt(square * x / math.pi)
     if x < (a + 1) / (a + b + 2):
         return front / a * _beta_fraction(a, b, x) / 2
     return (1 - front / b * _beta_fraction(b, a, square * x)) / 2
+
+
+def _log_gamma_ratio(a: float) -> float:
+    """Return log(Gamma(a + 1/2) / Gamma(a)); of large `a` by Stirling's series, as two large logarithms would cancel."""
+    if a < 50:
+        return math.lgamma(a + 0.5) - math.lgamma(a)
+    return math.log(a) / 2 - 1 / (8 * a) + 1 / (192 * a**3) - 1 / (640 * a**5) + 17 / (14336 * a**7)
 
 
 def _beta_fraction(a: float, b: float, x: float) -> float:
@@ -383,9 +390,7 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
     c = 1.0
     d = 1 / (1 - (a + b) * x / (a + 1))
     value = d
-    m, factor = 0, 0.0
-    while abs(factor - 1) >= 1e-15:
-        m += 1
+    for m in range(1, 100_000):
         even = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
         d = 1 / (1 + even * d)
         c = 1 + even / c
@@ -393,6 +398,7 @@ def _beta_fraction(a: float, b: float, x: float) -> float:
         odd = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
         d = 1 / (1 + odd * d)
         c = 1 + odd / c
-        factor = d * c
-        value *= factor
+        value *= d * c
+        if abs(d * c - 1) < 1e-16:
+            break
     return value

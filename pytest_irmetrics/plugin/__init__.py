@@ -53,10 +53,7 @@ class _PlainFinder:
         return PathFinder.find_spec(name, path) if name.startswith("pytest_irmetrics.") else None
 
 
-sys.meta_path = [
-    _PlainFinder,
-    *sys.meta_path,
-]  # before pytest's own, which it installed before it loads plugins
+sys.meta_path.insert(0, _PlainFinder)  # before pytest's own, which it installed before it loads plugins
 
 
 def pytest_addoption(parser: pytest.Parser) -> None:

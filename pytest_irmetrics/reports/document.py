@@ -33,15 +33,16 @@ _WORST, _WORST_VERBOSE = 3, 10
 
 
 def failure(item: ItemReport) -> Iterator[Block]:
-    """Yield the message of a failed test: what failed and what bears on that, its means and slices, its queries, what else to know, what to do."""
+    """Yield the message of a failed test: what failed and what bears on that, its means, its queries, what else to know, what to do."""
     yield from _verdicts(item)
     yield from _undecided(item)
     notes = [Text(f"note: {one.text}", "warn", level=Level[one.level.upper()]) for one in item.notes]
     yield from (note for note in notes if note.level is Level.QUIET)
+    yield from _tags_that_did_not_move(item)
     yield from _means(item)
-    yield from _slices(item)
     yield from _errors(item)
     yield from _queries(item)
+    yield from _slices(item)
     yield from _selftest(item)
     yield from (note for note in notes if note.level is not Level.QUIET)
     if item.verdicts("failed"):
@@ -189,12 +190,16 @@ def _means(item: ItemReport) -> Iterator[Block]:
         yield Table.of(item.rows, columns, drawn=item.rows, bad=bad, level=Level.VERBOSE)
 
 
-def _slices(item: ItemReport) -> Iterator[Block]:
-    """Yield the slices that moved beyond chance, and how many did not; with ``-vv`` all."""
+def _tags_that_did_not_move(item: ItemReport) -> Iterator[Block]:
+    """Yield how many slices did not move beyond chance, whose table is not shown."""
     if others := sum(not _trend(row) for row in item.slices):
         tags = plural(others, "tag moved", "tags moved")
         text = f"{item.slices[0].metric}: {tags} no further than the joint interval."
         yield Text(text, level=Level.VERBOSE, until=Level.VERBOSE)
+
+
+def _slices(item: ItemReport) -> Iterator[Block]:
+    """Yield the slices that moved beyond chance; with ``-vv`` all."""
     moved = [row for row in item.slices if _trend(row)]
     for shown, level in ((moved, Level.VERBOSE), (item.slices, Level.ALL)):
         if shown:
