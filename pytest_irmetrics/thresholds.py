@@ -41,11 +41,6 @@ class Limit(NamedTuple):
         """As one would write it: ``0.7``, ``5%``, ``3``, ``auto``."""
         return "auto" if self.auto else repr(self.value).removesuffix(".0") + ("%" if self.percent else "")
 
-    @property
-    def in_file(self) -> str | float:
-        """The limit as files have it: a number, or a text such as ``5%`` or ``auto``."""
-        return str(self) if self.percent or self.auto else as_whole_number(self.value)
-
 
 AUTO = Limit(0.01, auto=True)
 """How far a mean may fall from the baseline where nothing says so; see `AUTO_EXACT`."""
@@ -167,12 +162,12 @@ class Gates:
         self,
         gates: Iterable[Gate] = (),
         *,
-        own: Mapping[str, Sequence[Gate]] | None = None,
+        own: Mapping[str, Sequence[Threshold]] | None = None,
         also: Gates | None = None,
         too_small: Sequence[str] = (),
     ) -> None:
         self.own = own
-        """Query id → the gates on that query alone; None: those of the golden set at hand."""
+        """Query id → the thresholds of its own; None: those of the golden set at hand."""
         self.also = also
         """Further limits on the same run: of two verdicts on one thing the worse one counts."""
         self.too_small = too_small
@@ -189,6 +184,13 @@ class Gates:
     def of(self, metric: Metric, tag: str | None = None) -> Mapping[str, Gate]:
         """Return the gates on a metric over the queries with `tag` (None: over all queries), by word."""
         return self.slices.get((metric, tag), {})
+
+
+def in_file(limit: Limit | None) -> str | float:
+    """Return a limit as files have it: a number, or a text such as ``5%``, ``auto`` or ``off``."""
+    if limit is None:
+        return _OFF
+    return str(limit) if limit.percent or limit.auto else as_whole_number(limit.value)
 
 
 def read_limit(

@@ -12,7 +12,7 @@ from pytest_irmetrics.base.numbers import LATENCY_DIGITS, TOLERANCE, score_text
 from pytest_irmetrics.base.wording import group_alike, listed, plural
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
 from pytest_irmetrics.evaluation.evaluate import find_unknown_ids
-from pytest_irmetrics.gates.limits import has_own_min, own_gates
+from pytest_irmetrics.gates.limits import own_gates, own_thresholds
 from pytest_irmetrics.gates.regression import (
     MIN_PAIRED,
     MOVED,
@@ -58,11 +58,7 @@ def decide(case: Case) -> tuple[Verdict, ...]:
 
     judged: dict[tuple[object, ...], Verdict] = {}
     for limits in (gates,) if gates.also is None else (gates, gates.also):
-        of_queries = (
-            gate
-            for query in evaluation.counted
-            for gate in (own_gates(query) if limits.own is None else limits.own.get(query.id, ()))
-        )
+        of_queries = (gate for query in evaluation.counted for gate in own_gates(limits, query))
         held = case._replace(gates=limits)
         for gate in (*limits, *of_queries):
             verdict = _judge(held, gate)
@@ -139,13 +135,19 @@ def _parts(evaluation: Evaluation, gate: Gate) -> dict[str, float]:
 
 
 def _each(case: Case, gate: Gate) -> Verdict | None:
-    """Hold each query's score against ``min_each``, but for those with a ``min`` of their own, which takes its place."""
+    """Hold each query's score against ``min_each``, but for those with a ``min`` of their own, or `off`, which takes its place."""
     limit = gate.limit.value
     evaluation = case.measured(gate.metric)
+
+    def has_own(query: Query) -> bool:
+        return any(
+            one.metric == gate.metric and "min" in one.limits for one in own_thresholds(case.gates, query)
+        )
+
     judged = [
         (score, query_id)
         for query_id, score in evaluation.scores_of(gate.metric, gate.tag).items()
-        if not has_own_min(case.gates, evaluation.golden.queries[query_id], gate.metric)
+        if not has_own(evaluation.golden.queries[query_id])
     ]
     if not judged:
         if case.single_queries_only:

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
 from pytest_irmetrics.gates.verdict import subject
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
+from pytest_irmetrics.metrics import MetricError, parse_metric
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import StoredLimits
-from pytest_irmetrics.thresholds import WORDS, Gate, Gates, ThresholdError, read_limit
+from pytest_irmetrics.thresholds import WORDS, Gate, Gates, Threshold, ThresholdError, in_file, read_limit
 
 
 class LimitEdit(NamedTuple):
@@ -31,30 +31,28 @@ class LimitsOfRun(NamedTuple):
     """``mine max_drop 0.5``: those on metrics that are none today."""
 
 
-def own_gates(query: Query) -> list[Gate]:
+def own_thresholds(gates: Gates, query: Query) -> Sequence[Threshold]:
+    """Return the thresholds of a single query's own: those that were stored with `gates`, else the golden set's."""
+    return query.thresholds if gates.own is None else gates.own.get(query.id, ())
+
+
+def own_gates(gates: Gates, query: Query) -> list[Gate]:
     """Return the gates on a single query, by thresholds of its own."""
     return [
         Gate(threshold.metric, None, word, limit, threshold.origin, query_id=query.id)
-        for threshold in query.thresholds
+        for threshold in own_thresholds(gates, query)
         for word, limit in threshold.limits.items()
         if limit is not None
     ]
 
 
-def has_own_min(gates: Gates, query: Query, metric: Metric) -> bool:
-    """Tell whether a query has a ``min`` of its own on a metric, or one that is `off`: it takes the place of ``min_each``."""
-    if gates.own is not None:
-        return any(gate.metric == metric and gate.word == "min" for gate in gates.own.get(query.id, ()))
-    return any(own.metric == metric and "min" in own.limits for own in query.thresholds)
-
-
-def stored_form(gates: Iterable[Gate]) -> StoredLimits:
+def stored_form(thresholds: Iterable[Threshold]) -> StoredLimits:
     """Return limits as a run stores them: a mapping for each metric and tag, in their order."""
     found: dict[tuple[str, str], dict[str, str | float]] = {}
-    for gate in sorted(gates, key=lambda gate: (gate.metric.name, gate.tag or "")):
-        tagged = {} if gate.tag is None else {"tag": gate.tag}
-        entry = found.setdefault((gate.metric.name, gate.tag or ""), {"metric": gate.metric.name, **tagged})
-        entry[gate.word] = gate.limit.in_file
+    for metric, limits, tag, *_ in sorted(thresholds, key=lambda one: (one.metric.name, one.tag or "")):
+        tagged = {} if tag is None else {"tag": tag}
+        entry = found.setdefault((metric.name, tag or ""), {"metric": metric.name, **tagged})
+        entry |= {word: in_file(limit) for word, limit in limits.items()}
     return tuple(found.values())
 
 
@@ -67,22 +65,26 @@ def read_limits(run: Run, custom: Collection[str], origin: str = "") -> LimitsOf
         return None
     unreadable: dict[str, None] = {}
 
-    def read(limits: StoredLimits, query_id: str | None = None) -> Iterator[Gate]:
+    def read(limits: StoredLimits, *, for_query: bool) -> Iterator[Threshold]:
         for entry in limits:
             tag = str(entry["tag"]) if "tag" in entry else None
             words = (*filter(entry.__contains__, WORDS), *(entry.keys() - {*WORDS, "metric", "tag"}))
             for word in words:
                 try:
                     metric = parse_metric(str(entry["metric"]), custom=custom)
-                    limit = read_limit(metric, word, entry[word], for_query=query_id is not None)
+                    limit = read_limit(metric, word, entry[word], for_query=for_query)
                 except (MetricError, ThresholdError):
                     unreadable[f"{entry['metric']}{f' [{tag}]' if tag else ''} {word} {entry[word]}"] = None
                     continue
-                if limit is not None:
-                    yield Gate(metric, tag, word, limit, origin, query_id=query_id)
+                yield Threshold(metric, {word: limit}, tag, origin)
 
-    whole = [*read(run.limits)]
-    own = {i: [*read(answer.limits, i)] for i, answer in run.answers.items() if answer.limits}
+    whole = [
+        Gate(metric, tag, word, limit, origin)
+        for metric, limits, tag, *_ in read(run.limits, for_query=False)
+        for word, limit in limits.items()
+        if limit is not None
+    ]
+    own = {i: [*read(answer.limits, for_query=True)] for i, answer in run.answers.items() if answer.limits}
     return LimitsOfRun(Gates(whole, own=own), tuple(unreadable))
 
 
@@ -94,13 +96,12 @@ def limit_edits(
     `queries` are today's, with limits of their own; `means` are the run's, by the metric's name, which per cent are of.
     """
     whole, unreadable = stored
-    of_queries = [gates for query_id, gates in (whole.own or {}).items() if query_id in queries]
     before, after = (
         {
             (gate.metric, gate.tag, gate.query_id, gate.word): gate
-            for gate in (*gates, *chain.from_iterable(own))
+            for gate in chain(gates, *(own_gates(gates, query) for query in queries.values()))
         }
-        for gates, own in ((whole, of_queries), (today, map(own_gates, queries.values())))
+        for gates in (whole, today)
     )
     edits = []
     for key in dict.fromkeys((*before, *after)):

@@ -16,13 +16,13 @@ from pytest_irmetrics.base.wording import cut, listed
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import with_answers
 from pytest_irmetrics.evaluation import Evaluation
-from pytest_irmetrics.gates.limits import limit_edits, own_gates, read_limits, stored_form
+from pytest_irmetrics.gates.limits import limit_edits, read_limits, stored_form
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note, mean_name
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.run import Header, Run
 from pytest_irmetrics.run.answer import NO_ANSWER, document_of
-from pytest_irmetrics.thresholds import EACH_TAG, Gates
+from pytest_irmetrics.thresholds import EACH_TAG, Gates, Threshold
 
 
 def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
@@ -113,7 +113,7 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
             tags=query.tags,
             xfail=query.xfail is not None,
             unjudged=query.is_unjudged,
-            limits=stored_form(own_gates(query)),
+            limits=stored_form(query.thresholds),
         )
     means = {
         metric.name: mean
@@ -127,7 +127,9 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
         relevance_level=golden.relevance_level,
         means=means,
         provenance=evaluation.run.provenance,
-        limits=stored_form(item.gates),
+        limits=stored_form(
+            Threshold(gate.metric, {gate.word: gate.limit}, gate.tag, gate.origin) for gate in item.gates
+        ),
     )
     return Run.of(answers, header)
 
