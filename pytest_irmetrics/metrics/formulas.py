@@ -352,7 +352,7 @@ class Family(NamedTuple):
     @property
     def definition(self) -> str:
         """What it is, in words."""
-        return self.about or (self.formula and self.formula.__doc__) or ""
+        return self.about or str(self.formula.__doc__)
 
 
 _MISS = Parameter("miss", "zero", choices=("zero", "skip"))

@@ -138,6 +138,8 @@ def schema():
     assert printed.isascii()
     words = described["$defs"]["thresholds_of_metric"]["anyOf"][-1]["properties"]
     assert words["min"]["description"].startswith("Fails where ")
+    metrics = described["$defs"]["thresholds"]["properties"]
+    assert [name for name, one in metrics.items() if len(one["description"]) < len("Its definition")] == []
     jsonschema.Draft202012Validator.check_schema(described)
     return described
 

@@ -95,10 +95,11 @@ def test_judged_and_unjudged_queries_live_in_one_file(project):
     assert {one["id"]: one.get("unjudged") for one in stored["queries"]} == {"a": None, "b": True, "c": None}
     assert stored["means"]["mrr"] == 1.0
     assert "overlap@10" not in stored["means"]
-    project.answers({"a": ["d1", "d2"], "b": ["d3", "d5"]})
+    project.answers({"a": ["d1", "d2"], "b": ["d3", "d5", "d6", "d7"]})
     result = project.run("--ir-baseline")
     result.assert_outcomes(failed=1)
     assert "overlap@10 is below 0.9000 for 1 of 3 queries; the lowest is 0.5000" in printed(result)
+    assert "Missing judgments" not in printed(result)
     project.test('ir_golden("golden/*.yaml")')
     project.answers({"a": ["d2", "d1"], "b": ["d3", "d4"]})
     assert "ndcg@10 fell by 0.3691" in printed(project.run("--ir-baseline"))

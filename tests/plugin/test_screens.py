@@ -83,7 +83,7 @@ def test_a_stream_of_ascii_gets_ascii(worse, monkeypatch):
         assert piece in text
 
 
-SPANS = {"a`": "`` a` ``", "`b": "`` `b ``", "c``d|": r"```c``d\|```", " g ": "`  g  `", r"h\|i": "<code>h"}
+SPANS = {"ab`": "`` ab` ``", "`b": "`` `b ``", "c``d|": r"```c``d\|```", " g ": "`  g  `", r"h\|i": "<code>h"}
 
 
 def test_an_id_is_code_of_markdown_whatever_it_holds(project):

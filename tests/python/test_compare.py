@@ -199,6 +199,10 @@ def test_queries_that_were_asked_once_have_no_run_noise():
     assert compare(before, before).run_noise("mrr") is None
     assert comparison.run_noise("mrr", "twice").asked == (2, 1)
     assert comparison.run_noise("mrr").unstable == ("q1", "q2")
+    # Their passes hardly differ, as one query rises where two fall: what varies is each query.
+    passes = [[HIT, SECOND], [HIT, SECOND], [SECOND, HIT]]
+    mixed = evaluate(golden, stored([{"id": f"q{n}", "rankings": passes[n]} for n in range(3)]), ["mrr"])
+    assert compare(mixed, mixed).run_noise("mrr").deviation == pytest.approx(math.sqrt(1 / 24))
 
 
 def test_slices_are_compared_by_their_own_weights():

@@ -135,7 +135,7 @@ UNFIT = [
     ("a b", "holds white space"),
     ("a\n", "holds white space"),
     ("a\tb", "holds white space"),
-    ("\ud800", "has no UTF-8"),
+    ("a\ud800", "has no UTF-8"),
     ("", "is empty"),
 ]
 

@@ -126,6 +126,9 @@ def test_without_a_fall_it_speaks_of_what_was_not_found(project):
     )
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("latency_p95", max=0)'])
     assert "By stage: " not in text_of(project.run())
+    queries = [{"query": f"q{n}", "relevant": "doc-40"} for n in range(1001)]
+    project.write("golden/faq.yaml", json.dumps({"thresholds": {"mrr": 0.9}, "queries": queries}))
+    assert "of 1,001 relevant documents not found, 1,001 are still among" in text_of(project.run())
 
 
 def test_what_was_never_found_is_said_beside_what_moved(project):
