@@ -65,7 +65,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     result.since = report
     if run is None and committed.why:
         text = f"The baseline of {report.where} cannot be read. {committed.why}"
-        _accept(result, committed, [(Verdict("failed", text, "baseline"), _UNKNOWN)])
+        _add_accepted(result, committed, [(Verdict("failed", text, "baseline"), _UNKNOWN)])
         return
     if run is None:
         report.details = ["There is no baseline of this test to compare with."]
@@ -142,10 +142,10 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     if decisive is not None and stored is not None and not result.failed:
         # What is shown of it is what fell: its means, its queries, what kind of change it is.
         result.comparison, result.against = decisive, against
-    _accept(result, committed, accepted)
+    _add_accepted(result, committed, accepted)
 
 
-def _accept(result: ItemResult, committed: CommittedTest, found: Sequence[tuple[Verdict, str]]) -> None:
+def _add_accepted(result: ItemResult, committed: CommittedTest, found: Sequence[tuple[Verdict, str]]) -> None:
     """Add failed verdicts, each with why it passes today, as accepted ones; as such that fail where nothing may be."""
     if found:
         committed.report.state = "refused" if committed.refuses else "accepted"

@@ -65,11 +65,11 @@ def read_committed(item: GatedItem) -> CommittedTest:
         report = SinceReport(ref, left.commit, "new", path)
         refuses = item.settings.accept == "fail" and not item.settings.update
         try:
-            run, before, is_part = _stored(item, left, path), path, False
-            if run is None and (elsewhere := _elsewhere(left, path, item.settings.baseline_dir)):
-                run, before = _stored(item, left, elsewhere), elsewhere
+            run, before, is_part = _read_run(item, left, path), path, False
+            if run is None and (moved_from := _moved_from(left, path, item.settings.baseline_dir)):
+                run, before = _read_run(item, left, moved_from), moved_from
             elif run is None:
-                run, before, is_part = _continued(item, left, path)
+                run, before, is_part = _run_with_its_queries(item, left, path)
         except RunError as error:
             return CommittedTest(report, refuses, why=str(error))
         if run is None:
@@ -83,30 +83,33 @@ def read_committed(item: GatedItem) -> CommittedTest:
         raise GitError(f"{'the setting ir_since, ' if is_setting else '--ir-since='}{ref}: {error}") from None
 
 
-def _stored(item: GatedItem, left: _Departure, path: str) -> Run | None:
+def _read_run(item: GatedItem, left: _Departure, path: str) -> Run | None:
     """Return the run in a baseline of the commit; None where there is no such file. Raises RunError."""
     data, shown = left.repository.read(left.commit, path), f"{path} at {item.settings.since}"
     return None if data is None else Run.loads(decode(data, shown), shown)
 
 
-def _elsewhere(left: _Departure, path: str, directory: str) -> str | None:
+def _moved_from(left: _Departure, path: str, directory: str) -> str | None:
     """Return the path at which a baseline stood that was not at its own, as Git or its name finds it."""
-    # <folder>/<directory>/<module>/<name>.json
-    named, stored = path.split("/")[-2:], directory.split("/")
-    alike = [one for one in left.deleted if one.split("/")[-2:] == named]
+    parts = path.split("/")
+    alike = [one for one in left.deleted if one.split("/")[-2:] == parts[-2:]]
     if path in left.renamed:
         alike = [left.renamed[path]]
     elif not alike:  # the setting ir_baseline_dir was another then, and what was stored there is there still
-        folder = "/".join(path.split("/")[: -2 - len(stored)])
-        parts = [one.split("/") for one in left.repository.files(left.commit, folder)]
-        alike = ["/".join(one) for one in parts if one[-2:] == named and one[:-2][-len(stored) :] != stored]
+        files = left.repository.files(left.commit, "/".join(parts[: -3 - directory.count("/")]))
+        alike = [one for one in files if one.split("/")[-2:] == parts[-2:] and not _is_below(one, directory)]
     if len(alike) > 1:
         either = f"{path} may be what was any of {', '.join(alike)}."
         raise GitError(f"{either} Move it in a commit of its own: git mv OLD {path}")
     return alike[0] if alike else None
 
 
-def _continued(item: GatedItem, left: _Departure, path: str) -> tuple[Run | None, str, bool]:
+def _is_below(path: str, directory: str) -> bool:
+    """Tell whether a file is where the baselines of any folder are: ``<folder>/<directory>/<module>/<name>.json``."""
+    return f"/{path}".rsplit("/", 2)[0].endswith(f"/{directory}")
+
+
+def _run_with_its_queries(item: GatedItem, left: _Departure, path: str) -> tuple[Run | None, str, bool]:
     """Return what the commit's baselines hold of the queries of a test that had none there: the one that holds most.
 
     It is one of the same function, or of another with the same parameters where that is gone. With the run come its path, and
@@ -124,9 +127,11 @@ def _continued(item: GatedItem, left: _Departure, path: str) -> tuple[Run | None
         _, its_function, its_ids = split_baseline_path(PurePosixPath(one))
         gone = not (repository.top / one).exists()
         is_renamed = gone and its_ids == ids
-        run = _stored(item, left, one) if is_renamed or its_function == function else None
+        run = _read_run(item, left, one) if is_renamed or its_function == function else None
         if run is not None:
-            held = _asked(run, item.golden).difference(*(_asked(run, other) for other in asked if not gone))
+            held = _shared_ids(run, item.golden).difference(
+                *(_shared_ids(run, other) for other in asked if not gone)
+            )
             is_part = not (is_renamed or (gone and 2 * len(held) >= len(run)))
             if is_part:
                 run = Run.of({query_id: run.answers[query_id] for query_id in held}, run.header)
@@ -137,7 +142,7 @@ def _continued(item: GatedItem, left: _Departure, path: str) -> tuple[Run | None
     return (best, before, is_part) if most or len(found) == 1 else (None, path, False)
 
 
-def _asked(run: Run, golden: GoldenSet) -> set[str]:
+def _shared_ids(run: Run, golden: GoldenSet) -> set[str]:
     """Return the ids of a run's queries that a golden set asks in the same words."""
     queries = golden.queries
     return {i for i, one in run.answers.items() if i in queries and is_in_the_words_of(one, queries[i])}
@@ -181,9 +186,10 @@ def baselines_gone_since(config: pytest.Config, renamed: Container[str | None]) 
     settings = run_config(config)
     try:
         left = _departure(config, settings.since, config.rootpath)
-        below = left.repository.path_of(config.rootpath)
+        root = left.repository.path_of(config.rootpath)
     except GitError:  # each test failed with it
         return []
-    pattern = f"{settings.baseline_dir}/*/*.json"
-    gone = (path for path in left.deleted if path.startswith(below) and PurePosixPath(path).match(pattern))
-    return [path for path in gone if path not in renamed]
+    gone = (
+        path for path in left.deleted if path.endswith(".json") and _is_below(path, settings.baseline_dir)
+    )
+    return [path for path in gone if path not in renamed and PurePosixPath(path).is_relative_to(root)]
