@@ -229,9 +229,7 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
     ):
         keys = [key for key in missed if (key in result.cut_passages) is is_cut]
         if keys:
-            named = listed(
-                keys, FEW, lambda key: f"{golden.where_judged(missed[key], key)} {key}", between="; "
-            )
+            named = listed(keys, FEW, lambda i: f"{golden.where_judged(missed[i], i)} {i}", between="; ")
             yield f"{plural(len(keys), 'passage')} {what}: {named}. {cause}"
 
 

@@ -41,10 +41,8 @@ def compared(case: Case, gate: Gate) -> Verdict | None:
     if found := [one for one in moved if one.pairs]:
         return min(found, key=lambda one: STATES.index(one.state)).verdict()
     if before := moved[0].change.before:
-        text = (
-            f"A gate over no query: {subject(gate)} leaves out today whatever it counted in {against.name}."
-        )
-        return Verdict.of(gate, case.failure(gate), text, queries=tuple(before), over_no_query=True)
+        why = f"A gate over no query: {subject(gate)} leaves out today whatever it counted in {against.name}."
+        return Verdict.of(gate, case.failure(gate), why, queries=tuple(before), over_no_query=True)
     lacks = "has none of its queries" if gate.query_id is None else "does not have this query"
     reason = f"{against.name} {lacks}."
     try:
@@ -180,7 +178,7 @@ class _Moved:
         worse, better, same = map(len, (change.worse, change.better, change.same))
         yield f"{plural(change.n, *QUERY)}: {worse:,} worse, {better:,} better, {same:,} same."
         if self.noise is not None:
-            yield noise_text(self.noise, None if self.gate.word == "min_gain" else self.limit)
+            yield noise_text(self.noise, None if WORDS[self.gate.word].compares_with == "run" else self.limit)
 
     def verdict(self) -> Verdict:
         """Return the verdict on the gate."""
@@ -333,9 +331,8 @@ class _Drop(_Moved):
         elif why == "far":
             because = f", {score_text(gate.exact(change.baseline), self.value)} where it may be chance"
         elif why == "lost":
-            because = (
-                f". {len(change.lost)} queries fell to 0, and {len(change.found) or 'none'} rose from it"
-            )
+            found = len(change.found) or "none"
+            because = f". {len(change.lost)} queries fell to 0, and {found} rose from it"
         return f"{fell}; {rule}{because}."
 
     def _p_text(self, sign: str) -> tuple[str, str]:
@@ -355,12 +352,9 @@ class _Drop(_Moved):
 
         enough = drop_for_chance([*self.change.weighted_differences.values()], self.margin)
         # Adjusted for several gates, p may be high beside a fall that chance rarely gives.
-        rare = enough + self.margin <= self.value
-        return (
-            f" ({p})."
-            if rare
-            else f" ({p}; {enough:g} would fail one harmless change in {FALSE_ALARM_ONE_IN})."
-        )
+        is_rare = enough + self.margin <= self.value
+        further = "" if is_rare else f"; {enough:g} would fail one harmless change in {FALSE_ALARM_ONE_IN}"
+        return f" ({p}{further})."
 
     def _too_few_changed(self, level: float) -> str:
         """Say that so few queries changed that no p could be below this level; empty where one could."""

@@ -108,10 +108,6 @@ class RetrievalOptions(NamedTuple):
         """Whether one call after the other, without a time limit, is enough."""
         return self.executor is None and self.timeout is None and self.concurrency == 1
 
-    def for_worker(self) -> RetrievalOptions:
-        """Return what a worker of the executor needs of them: small, and possible to pickle."""
-        return self._replace(executor=None, seen=None, progress=None)
-
 
 class Call(NamedTuple):
     """One call to make of the retriever: for one query, or for as many as a batch has."""

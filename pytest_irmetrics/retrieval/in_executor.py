@@ -22,6 +22,8 @@ def ask_in_executor(session: Session) -> None:
     options, function = session.options, session.target.function
     threads = DaemonThreads()
     most, timeout = options.concurrency, options.timeout
+    # What a worker needs of them, and what can be pickled.
+    small = options._replace(executor=None, seen=None, progress=None)
     if options.executor is not None:
         # A worker of the user's minds the time of its call; how long that is queued is the executor's business.
         most, timeout = MAX_QUEUED if most == 1 else most, None
@@ -30,7 +32,7 @@ def ask_in_executor(session: Session) -> None:
         if options.executor is None:
             return threads.submit(call_retriever, function, call, options)
         try:
-            return options.executor.submit(_call_in_worker, function, call, options.for_worker())
+            return options.executor.submit(_call_in_worker, function, call, small)
         except Exception as error:  # noqa: BLE001 - it is shut down or broken
             failed: Future[Any] = Future()
             failed.set_exception(error)
