@@ -73,10 +73,14 @@ clean:
 	rm -rf .venv .venv-* dist build .mypy_cache .ruff_cache .pytest_cache .hypothesis
 	find . -name __pycache__ -type d -prune -exec rm -rf {} +
 
-$(VENV)/.ready-%: pyproject.toml | $(PY)
-	$(PIP) --upgrade 'pip>=25.1'  # the first that reads dependency groups
-	$(PIP) --no-compile --editable . --group $*
+$(VENV)/.ready-%: $(VENV)/.ready
+	$(PIP) --no-compile --group $*
 	$(PY) -m compileall -q -j 0 -x '/tests?/' $(VENV)/lib || true  # on all cores, without the tests of packages; some hold no Python
+	@touch $@
+
+$(VENV)/.ready: pyproject.toml | $(PY)
+	$(PIP) --upgrade 'pip>=25.1'  # the first that reads dependency groups
+	$(PIP) --no-compile --editable .
 	@touch $@
 
 $(PY):
