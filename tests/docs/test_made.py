@@ -140,6 +140,8 @@ def test_a_page_has_what_is_made_from_the_code(project, monkeypatch, page, name)
     monkeypatch.setenv("COLUMNS", "82")
     made = MADE[page][name](project)
     text = (DOCS / page).read_text(encoding="utf-8")
+    lines = f"a heading, `<!-- made: {name} -->` and `<!-- end -->`"
+    assert name in made_parts(text), f"docs/{page} lacks {lines}: write them, then `make expected`"
     shown = made_parts(text)[name]
     if RENEWING and words(shown) != words(made):
         begin = f"<!-- made: {name} -->\n"

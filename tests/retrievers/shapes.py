@@ -26,8 +26,18 @@ FAULTS = Path(__file__).parents[1] / "faults"
 
 def rows(path):
     """The rows of a table: an expression, an arrow, and what comes of it; `#` begins a comment."""
-    lines = Path(path).read_text(encoding="utf-8").splitlines()
-    return [tuple(f"{line} ".rsplit(" → ", 1)) for line in lines if line and not line.startswith("#")]
+    return [row for table in tables(path) for row in table]
+
+
+def tables(path):
+    """The tables of a file, with a blank line between them."""
+    parts = Path(path).read_text(encoding="utf-8").split("\n\n")
+    lines = [[line for line in part.splitlines() if line and not line.startswith("#")] for part in parts]
+    return [[tuple(f"{line} ".rsplit(" → ", 1)) for line in table] for table in lines]
+
+
+ENGINES, ENGINES_IN_PART = tables(Path(__file__).with_name("engine_answers.txt"))
+REFUSED = [*rows(FAULTS / "refused_answers.txt"), *ENGINES_IN_PART]
 
 
 def value(expression):

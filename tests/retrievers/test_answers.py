@@ -16,7 +16,6 @@ from tests.retrievers import shapes
 from tests.retrievers.ways import answered, ask, outcome
 
 ACCEPTED = shapes.rows(Path(__file__).with_name("accepted_answers.txt"))
-REFUSED = shapes.rows(shapes.FAULTS / "refused_answers.txt")
 BATCHES = shapes.rows(shapes.FAULTS / "refused_batches.txt")
 
 
@@ -25,13 +24,13 @@ def read(answer, **options):
 
 
 def test_answers_are_read_as_ids_or_explained(way):
-    expressions = [expression for expression, _ in (*ACCEPTED, *REFUSED)]
+    expressions = [expression for expression, _ in (*ACCEPTED, *shapes.REFUSED)]
     evaluation = way(lambda expression, k: shapes.value(expression), texts=expressions)
     found = answered(evaluation)
     for expression, expected in ACCEPTED:
         ids = shapes.value(expected) if expected.startswith("[") else expected.split()
         assert found.get(expression, evaluation.errors.get(expression)) == ids, expression
-    for expression, key in REFUSED:
+    for expression, key in shapes.REFUSED:
         said = evaluation.errors.get(expression, f"{found.get(expression)}")
         assert key.strip() in said, f"{expression}: {said}"
         assert said.isprintable()

@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from tests.retrievers.shapes import rows, value
+from tests.retrievers.shapes import ENGINES, value
 from tests.retrievers.ways import ask, outcome
 
 PAGE = Path(__file__).parents[2] / "docs" / "engines.md"
-ANSWERS = dict(rows(Path(__file__).with_name("engine_answers.txt")))
+ANSWERS = dict(ENGINES)
 
 
 def lines_of_the_table():

@@ -225,9 +225,6 @@ def test_passages_are_found_at_stages_too(project):
     assert "in no returned chunk" not in said  # the candidates hold it whole: no border cuts it
 
 
-REFUSED = shapes.rows(shapes.FAULTS / "refused_answers.txt")
-
-
 def test_a_stage_takes_what_a_ranking_takes_and_of_any_length(way):
     told = {
         "text 0": staged(["a"], candidates={"a": 1.0, "b": 2.0}, dense=iter([("a", 0.5)] * 3)),
@@ -239,7 +236,7 @@ def test_a_stage_takes_what_a_ranking_takes_and_of_any_length(way):
     assert answered(found) == {"text 0": ["a"], "text 1": ["a", "b"], "text 2": ["c"]}
 
 
-@pytest.mark.parametrize(("expression", "key"), REFUSED)
+@pytest.mark.parametrize(("expression", "key"), shapes.REFUSED)
 def test_a_stage_that_cannot_be_read_is_named(expression, key):
     answer = shapes.value(expression)
     said = outcome(ask(lambda _query: staged(["a"], candidates=["b"], dense=answer)))

@@ -320,9 +320,9 @@ class Scenario:
         if step.get("json"):
             document = json.loads((self.path / report).read_text(encoding="utf-8"))
             found = {place: look_up(document, place) for place in step["json"]}
-            yield from (
-                f"{place} is {found[place]!r}" for place in found if found[place] != step["json"][place]
-            )
+            for place, wanted in step["json"].items():
+                if found[place] != wanted:
+                    yield f"{place} is {found[place]!r}, not {wanted!r}"
         if what := step.get("baseline"):
             now = self.baseline_bytes()
             found = "none" if not now else "unchanged" if now == kept else "stored"
