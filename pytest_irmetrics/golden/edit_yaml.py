@@ -157,7 +157,8 @@ def _change(text: str, query_node: Any, query: Query, new: Sequence[Judgment]) -
     place = query.line, query.column
     pairs: list[tuple[Any, Any]] = [pair for pair in query_node.value if pair[0].value == "relevant"]
     if not pairs:
-        raise Wrong(place, f"{quote(query.id)} has no `relevant`. Write one, and label again.")
+        advice = "If it has an answer, write `relevant` in place of `no_answer`, and label again."
+        raise Wrong(place, f"{quote(query.id)} is to find nothing. {advice}")
     ((key, node),) = pairs
     start, end = node.start_mark.index, _end(node)
     if text[start] in "&*":

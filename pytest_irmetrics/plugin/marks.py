@@ -133,13 +133,13 @@ def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
     return [(path, parameter_id(path, fixed)) for path in paths]
 
 
-def _may_be_golden(path: str, others: tuple[str, ...]) -> bool:
-    """Whether a path that a pattern matches is a golden set, not one with the suffix of `others`."""
+def _may_be_golden(path: str, side_files: tuple[str, ...]) -> bool:
+    """Whether a path that a pattern matches may be a golden set: none with a suffix of `side_files`, which belong to one."""
     if os.path.isdir(path):  # noqa: PTH112 - a name costs less than a Path
         from pytest_irmetrics.golden.formats import is_golden_folder  # noqa: PLC0415 - few golden sets are folders
 
         return is_golden_folder(Path(path))
-    return not path.endswith(others)
+    return not path.endswith(side_files)
 
 
 def parameter_marks(node: Any) -> list[pytest.Mark]:

@@ -56,7 +56,7 @@ def failure(item: ItemReport) -> Iterator[Block]:
         yield Commands([(purpose, command) for purpose, command in commands if command])
 
 
-def besides(item: ItemReport) -> Iterator[Block]:
+def beside_the_failure(item: ItemReport) -> Iterator[Block]:
     """Yield what no failure's message says."""
     if item.only_queries:
         text = "Only single queries were judged; the gates on means were not (--ir-query)."
@@ -66,10 +66,10 @@ def besides(item: ItemReport) -> Iterator[Block]:
     yield from _since(item)
 
 
-def whole(item: ItemReport) -> Iterator[Block]:
+def all_of(item: ItemReport) -> Iterator[Block]:
     """Yield all that is said of a golden set."""
     yield from failure(item)
-    yield from besides(item)
+    yield from beside_the_failure(item)
 
 
 def _undecided(item: ItemReport) -> Iterator[Block]:

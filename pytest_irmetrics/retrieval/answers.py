@@ -297,7 +297,7 @@ def fields_of(item: Any, names: Sequence[str]) -> Iterator[Any]:
         yield from (value for name in names if (value := value_of(holder, name)) is not None)
 
 
-def names_documents(items: Sequence[Any], known: Collection[str]) -> bool:
+def goes_by_metadata(items: Sequence[Any], known: Collection[str]) -> bool:
     """Say whether a framework's documents are to be called by their metadata: that names a judged one, and no id does.
 
     So too where none has an id.

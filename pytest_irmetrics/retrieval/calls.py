@@ -19,8 +19,8 @@ from pytest_irmetrics.retrieval.answers import (
     NoIdError,
     Staged,
     describe,
+    goes_by_metadata,
     keep_titles,
-    names_documents,
     read_ranking,
     split_batch,
     without_id,
@@ -245,7 +245,7 @@ def _read_ids(
     seen = options.seen or Seen()
     if len(seen.items) < _MOST_KEPT:
         seen.items += items
-    if passages.passages or (options.doc_id is None and names_documents(items, passages.documents)):
+    if passages.passages or (options.doc_id is None and goes_by_metadata(items, passages.documents)):
         from pytest_irmetrics.retrieval.passages import read_passage_ranking  # noqa: PLC0415 - most golden sets judge none
 
         return read_passage_ranking(

@@ -122,7 +122,7 @@ def test_passages_are_kept_and_added(capsys):
         (
             "- query: a\n  no_answer: true\n",
             ["--judge", "a", "c", "2"],
-            "'a' has no `relevant`. Write one, and label again.",
+            "'a' is to find nothing. If it has an answer, write `relevant` in place of `no_answer`, and label again.",
         ),
         (
             "- {query: a, relevant: &r [x]}\n- {query: b, relevant: *r}\n",

@@ -80,7 +80,7 @@ def _blocks(item: ItemReport, said_above: Collection[str]) -> list[Block]:
     These stand above all tables, which would take them off the first screen.
     """
     blocks: list[Block] = []
-    for block in document.whole(item):
+    for block in document.all_of(item):
         shown = is_shown_at(block, Level.NORMAL if isinstance(block, Query) else Level.ALL)
         if not shown or (isinstance(block, Text) and block.text in said_above):
             continue

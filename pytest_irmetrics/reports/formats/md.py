@@ -87,7 +87,7 @@ def _sections(session: SessionReport, queries: int) -> Iterator[list[str]]:
 def _golden_set(item: ItemReport, name: str, session: SessionReport, queries: int) -> Iterator[str]:
     yield from ("", f"### {_code(name)}: {_words(session.verdict(item))}")
     yield from ("", f"{_code(item.nodeid)}: {_words(subject(item))}.")
-    yield from _blocks(document.whole(item), queries)
+    yield from _blocks(document.all_of(item), queries)
 
 
 def _blocks(blocks: Iterable[Block], queries: int) -> Iterator[str]:
