@@ -78,7 +78,7 @@ def _choose(wanted: Sequence[str], directory: str) -> list[shared.Baseline]:
     chosen = dict[shared.Baseline, None]()
     for text in wanted:
         part = text.removeprefix("./")
-        matching = [one for one in found if part in f"{one.test} {one.path.as_posix()}"]
+        matching = [one for one in found if part in one.test or part in one.path.as_posix()]
         chosen |= dict.fromkeys(matching)
         if not matching:
             raise shared.CommandError(

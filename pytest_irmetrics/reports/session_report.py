@@ -40,6 +40,7 @@ class SessionReport(NamedTuple):
     """What one pytest session measured and stored: all that the terminal summary and the report files are made of."""
 
     items: Sequence[ItemReport] = ()
+    """By node id."""
     exit_status: int = 0
     """pytest's own."""
     outcomes: Mapping[str, str] = {}
@@ -69,10 +70,9 @@ class SessionReport(NamedTuple):
 
     @property
     def failures_first(self) -> list[ItemReport]:
-        """The evaluated items: those that fail, the worst first, then the others by node id."""
-        in_order = sorted(self.items, key=lambda item: item.nodeid)
-        failing = sorted(filter(self.fails, in_order), key=_severity)
-        return [*failing, *(item for item in in_order if not self.fails(item))]
+        """The evaluated items: those that fail, the worst first, then the others in their order."""
+        failing = sorted(filter(self.fails, self.items), key=_severity)
+        return [*failing, *(item for item in self.items if not self.fails(item))]
 
     @property
     def unit(self) -> str:

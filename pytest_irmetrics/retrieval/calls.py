@@ -252,7 +252,7 @@ def _read_ids(
             items, duplicates, options.doc_id, passages, seen.titles, seen.cut_passages
         )
     ranking = read_ranking(items, duplicates, options.doc_id)
-    if options.seen is not None and items and type(items[0]) is not str:
+    if items and type(items[0]) is not str:
         keep_titles(items, ranking, seen.titles)
     return ranking
 

@@ -249,13 +249,17 @@ def test_the_best_version_is_that_which_todays_is_furthest_below_over_the_querie
 
 def test_without_a_golden_set_the_newest_judgments_stand_for_it(folder):
     later = answer("later", "nobody judged it", {}, ["z"], unjudged=True)
-    commit(folder, ("Begin", stored(later, hours="z h1")))
+    asked = answer("asked", "refund policy", {"d1": 1}, ["z", "d1"], params={"lang": "no"})
+    begun = stored(later, asked, hours="z h1")
+    commit(folder, ("Begin", begun))
     (folder / "faq.yaml").write_text("queries: [")
     assert "faq.yaml:2:1: " in history(status=1).err
     (folder / "faq.yaml").unlink()
-    assert points()[0]["means"]["mrr"] == pytest.approx(2.5 / 3)
-    assert points("--metrics", "no_answer")[0]["means"]["no_answer"] == 1.0  # of `empty`, not of `later`
-    assert "all scored under the judgments of the newest version." in history().out
+    for version in (begun, begun.replace('"golden_set": "faq.yaml", ', "")):
+        (folder / BASELINE).write_text(version)
+        assert points()[0]["means"]["mrr"] == pytest.approx(3 / 4)
+        assert points("--metrics", "no_answer")[0]["means"]["no_answer"] == 1.0  # of `empty`, not of `later`
+        assert "all scored under the judgments of the newest version." in history().out
 
 
 def test_added_and_dropped_queries_are_in_order_and_a_metric_that_leaves_all_out_moved_nowhere(folder):

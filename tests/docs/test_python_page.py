@@ -5,6 +5,8 @@ from __future__ import annotations
 import inspect
 import re
 
+import pytest
+
 import pytest_irmetrics
 from tests.pages import DOCS
 
@@ -18,6 +20,11 @@ def test_the_arguments_of_evaluate_are_all_on_the_page():
 
 def test_every_public_name_is_on_the_page():
     assert [name for name in pytest_irmetrics.__all__ if not re.search(rf"\b{name}\b", PAGE)] == []
+
+
+def test_a_name_that_is_not_public_cannot_be_imported():
+    with pytest.raises(ImportError, match="GoldenSett"):
+        exec("from pytest_irmetrics import GoldenSett")
 
 
 def show(value):

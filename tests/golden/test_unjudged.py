@@ -103,6 +103,10 @@ def test_judged_and_unjudged_queries_live_in_one_file(project):
     project.test('ir_golden("golden/*.yaml")')
     project.answers({"a": ["d2", "d1"], "b": ["d3", "d4"]})
     assert "ndcg@10 fell by 0.3691" in printed(project.run("--ir-baseline"))
+    project.edit("golden/faq.yaml", "relevant: [d1]", "relevant: []")
+    project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("overlap@10", 1.0)'])
+    project.answers({"a": ["d1", "d2"], "b": ["d3", "d5"]})
+    assert "in 1 of 3 queries; nobody has judged any." in printed(project.run("--ir-baseline"))
 
 
 def test_judging_a_query_is_an_edit_of_labels(project):

@@ -64,9 +64,9 @@ def test_a_mean_does_not_depend_on_the_order_of_queries():
 
 
 def test_a_metric_may_be_read_by_any_of_its_names():
-    evaluation = evaluate(GOLDEN, search, ["ndcg@10"])
+    evaluation = evaluate(GOLDEN, search, ["ndcg@10", "map"])
     assert evaluation["nDCG@10"] == evaluation["ndcg_cut_10"] == evaluation["ndcg@10"]
-    with pytest.raises(ValueError, match=r"^mrr was not evaluated, only ndcg@10\. Add it to `metrics`"):
+    with pytest.raises(ValueError, match=r"^mrr was not evaluated, only ndcg@10, map\. Add it to `metrics`"):
         evaluation["mrr"]
     with pytest.raises(ValueError, match=r"^mrr was not evaluated, nor any other\. Add it"):
         evaluate(GOLDEN, search, [])["mrr"]

@@ -399,6 +399,14 @@ def test_of_a_long_ranking_what_is_judged_is_shown_and_the_rest_counted(project)
     )
 
 
+def test_what_passes_stands_by_its_id_in_whatever_order_it_ran(project):
+    test = (project.path / "test_search.py").read_text(encoding="utf-8")
+    project.write("test_search.py", test + test.replace("test_search_quality", "test_again"))
+    project.run("--ir-report=r.md")
+    report = (project.path / "r.md").read_text(encoding="utf-8")
+    assert 0 < report.index("test_again") < report.index("test_search_quality")
+
+
 def test_very_many_changed_queries_have_bars_for_the_largest_falls_and_rises(project):
     queries = [f"q{n}" for n in range(400)]
     project.write(
@@ -406,7 +414,7 @@ def test_very_many_changed_queries_have_bars_for_the_largest_falls_and_rises(pro
         "queries:\n" + "".join(f"  - {{query: {name}, relevant: [d]}}\n" for name in queries),
     )
     project.test('ir_golden("golden/*.yaml")')
-    project.answers({name: ["x"] * 0 + ["x", "d"] for name in queries})
+    project.answers({name: ["x", *"y" * (n % 8 == 0), "d"] for n, name in enumerate(queries)})
     project.run("--ir-baseline-update")
     project.answers(
         {
@@ -419,7 +427,9 @@ def test_very_many_changed_queries_have_bars_for_the_largest_falls_and_rises(pro
     assert "200 worse, 100 better, 100 same; bars for the 60 lowest and the 60 highest" in page.text
     bars = [one for one in page.all("rect") if one.get("class", "").startswith("bar ")]
     assert [one["class"] for one in bars] == ["bar bad"] * 60 + ["bar good"] * 60
-    assert all(float(one["height"]) > 0 for one in bars)
+    rises = [float(one["height"]) for one in bars[60:]]
+    assert 0 < rises[0] < rises[-1]
+    assert rises == sorted(rises)
     assert all(re.fullmatch(r"\d+\.\d", one[key]) for one in bars for key in ("x", "y", "width", "height"))
     ends = [float(one["x"]) + float(one["width"]) for one in bars]
     assert ends == sorted(ends)
