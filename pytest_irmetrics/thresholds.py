@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from difflib import get_close_matches
 from typing import Literal, NamedTuple
 
@@ -35,7 +35,7 @@ class Limit(NamedTuple):
     percent: bool = False
     """Whether `value` is in per cent, so that 5 means five hundredths of the baseline."""
     auto: bool = False
-    """Whether chance decides from `value` on: a fall further than that fails if it is no chance, or further than 0.05."""
+    """Whether chance decides: up to `value` a fall passes, beyond `AUTO_EXACT` it fails, in between if chance does not explain it."""
 
     def __str__(self) -> str:
         """As one would write it: ``0.7``, ``5%``, ``3``, ``auto``."""
@@ -165,11 +165,14 @@ class Gates:
         own: Mapping[str, Sequence[Threshold]] | None = None,
         also: Gates | None = None,
         too_small: Sequence[str] = (),
+        off: Sequence[tuple[Metric, str | None, str]] = (),
     ) -> None:
         self.own = own
         """Query id → the thresholds of its own; None: those of the golden set at hand."""
         self.also = also
         """Further limits on the same run: of two verdicts on one thing the worse one counts."""
+        self.off = off
+        """Metric, tag and word of each limit on each tag that is `off` for that tag."""
         self.too_small = too_small
         """The tags that a limit on each tag leaves out, as too few queries carry them."""
         self.slices: dict[tuple[Metric, str | None], dict[str, Gate]] = {}
@@ -180,6 +183,10 @@ class Gates:
     def __iter__(self) -> Iterator[Gate]:
         for words in self.slices.values():
             yield from words.values()
+
+    def where(self, kept: Callable[[Gate], bool]) -> Gates:
+        """Return some of the gates."""
+        return Gates(filter(kept, self), off=self.off)
 
     def of(self, metric: Metric, tag: str | None = None) -> Mapping[str, Gate]:
         """Return the gates on a metric over the queries with `tag` (None: over all queries), by word."""
@@ -306,12 +313,15 @@ def resolve(levels: Iterable[Iterable[Threshold]]) -> Gates:
                     raise ThresholdError(message)
                 here[metric, tag, word] = threshold.origin
                 words.setdefault(word, threshold)
-    return Gates(
-        Gate(metric, tag, word, limit, threshold.origin, threshold.by_default)
-        for (metric, tag), words in nearest.items()
-        for word, threshold in words.items()
-        if (limit := threshold.limits[word]) is not None
-    )
+    gates, off = [], []
+    for (metric, tag), words in nearest.items():
+        for word, threshold in words.items():
+            limit = threshold.limits[word]
+            if limit is not None:
+                gates.append(Gate(metric, tag, word, limit, threshold.origin, threshold.by_default))
+            elif word in nearest.get((metric, EACH_TAG), {}):
+                off.append((metric, tag, word))
+    return Gates(gates, off=off)
 
 
 def _code_list(words: Iterable[str]) -> str:

@@ -16,9 +16,6 @@ from pytest_irmetrics.run.answer import Provenance
 _LONGEST = 80
 """Characters of a value in a message; a hash has up to 64."""
 
-_NAMED = 10
-"""How many values are named that differ, and that do not."""
-
 
 class ProvenanceError(IRMetricsError, ValueError):
     """What `ir_provenance` gives is no mapping of names to text or numbers."""
@@ -65,8 +62,8 @@ def provenance_difference(comparison: Comparison) -> str:
     names = sorted({**before, **now})
     same = [name for name in names if before.get(name) == now.get(name)]
     differing = [f"{_text(i)} {_value(before, i)} → {_value(now, i)}" for i in names if i not in same]
-    kept = f"; {listed(same, _NAMED, lambda i: f'{_text(i)} {_value(now, i)}')}, as before" if same else ""
-    said = f"{listed(differing, _NAMED)}{kept}."
+    kept = f"; {listed(same, word=lambda i: f'{_text(i)} {_value(now, i)}')}, as before" if same else ""
+    said = f"{listed(differing)}{kept}."
     advice = "No answer differs: leave what changes in every run, such as a time, out of ir_provenance."
     return f"{said} {advice}" if comparison.is_unchanged else said
 

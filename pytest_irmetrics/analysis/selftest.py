@@ -81,8 +81,8 @@ class _Degraded(NamedTuple):
         fell = {}
         for name, delta in deltas.items():
             metric = parse_metric(name, custom=intact.custom)
-            narrowed = "significance" in gates.of(metric, self.tag)
-            if metric.kind != "custom" and delta < -self.must_fall - TOLERANCE and not narrowed:
+            has_significance = "significance" in gates.of(metric, self.tag)
+            if metric.kind != "custom" and delta < -self.must_fall - TOLERANCE and not has_significance:
                 fell[name] = round(delta, 9)
         return min(fell, key=fell.__getitem__, default=None)
 
@@ -153,8 +153,8 @@ def on_harmless_changes(
     """
     comparison = Comparison(baseline, before)
     for gate in (one for one in gates if one.word == "max_drop"):
-        narrowed = "significance" in gates.of(gate.metric, gate.tag)
-        harmless = None if narrowed else harmless_changes(comparison, gate)
+        has_significance = "significance" in gates.of(gate.metric, gate.tag)
+        harmless = None if has_significance else harmless_changes(comparison, gate)
         if harmless is not None:
             yield Note("normal", f"Held against the baseline of {commit[:10]}, {harmless}")
 
@@ -181,10 +181,7 @@ def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
         return [doc_id for doc_id in ranking if doc_id != best]
 
     def with_unjudged(query: Query, ranking: Sequence[str]) -> Sequence[str]:
-        return (_unjudged(documents, query, ranking), *ranking)
-
-    def emptied(_: Query, ranking: Sequence[str]) -> Sequence[str]:
-        return ranking[:0]
+        return (_unjudged(documents, query, ranking), *ranking)[: intact.depth]
 
     rankings: tuple[tuple[str, str, Change], ...] = (
         (
@@ -213,7 +210,7 @@ def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
         if size <= len(working):
             name = f"broke {size} of {plural(total, 'query', 'queries')}"
             what = f"{plural(size, 'query', 'queries')} that worked, anywhere, {'comes' if size == 1 else 'come'} back empty."
-            yield _Degraded(name, what, working[:size], emptied, _ON_BROKEN)
+            yield _Degraded(name, what, working[:size], _emptied, _ON_BROKEN)
     empty = [q for q in intact.counted if q.no_answer and not any(map(len, intact.rankings(q.id)))]
     if empty:
         what = "Every query marked no_answer gets an unjudged document of another query."
@@ -224,7 +221,11 @@ def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
         if len(tagged) >= _SMALLEST_SLICE:
             name = f"slice {tag} lost ({len(tagged)})"
             what = f"Each of the {len(tagged)} queries tagged {tag} comes back empty."
-            yield _Degraded(name, what, tagged, emptied, _ON_SLICES, tag=tag)
+            yield _Degraded(name, what, tagged, _emptied, _ON_SLICES, tag=tag)
+
+
+def _emptied(_: Query, ranking: Sequence[str]) -> Sequence[str]:
+    return ranking[:0]
 
 
 def _unjudged(documents: Sequence[str], query: Query, ranking: Sequence[str]) -> str:

@@ -103,15 +103,14 @@ def nearest_repository(folder: Path) -> Path | None:
 def path_below(path: str | os.PathLike[str], start: str | os.PathLike[str] = os.curdir) -> str:
     """Return a path relative to a folder where it is inside that, else whole."""
     relative = relative_path(path, start)
-    return os.fspath(path) if relative.startswith("..") else relative
+    return os.fspath(path) if f"{relative}/".startswith("../") else relative
 
 
 def parameter_id(path: Path, fixed: Path) -> str:
     """Return the id of a golden set's test item: its path below the pattern's fixed folder, without suffix, `-` for `/`."""
     whole = path if os.path.isdir(path) else without_gz(path).with_suffix("")  # noqa: PTH112 - Path.is_dir raises
-    below = relative_path(whole, fixed)
     # pytest prints it as it is, but for what it escapes itself: whatever is not printable ASCII.
-    return break_ci_commands(below.replace("../", "").replace("/", "-"))
+    return break_ci_commands(relative_path(whole, fixed).replace("../", "").replace("/", "-"))
 
 
 # JSON

@@ -44,8 +44,8 @@ ARGUMENTS = (
     argument("--to", choices=(*_FORMATS, "run", "json"), help="the format of OUT, where its suffix does not say it; of a run, run is TREC and json is JSON"),
     argument("--force", action="store_true", help="write over what is there"),
 )  # fmt: skip
-_RUNS = {"run": "run", "trec": "run", "res": "run", "json": "json"}
-"""Suffix of a run → its format."""
+_RUN_SUFFIXES = {"run": "run", "trec": "run", "res": "run", "json": "json"}
+"""Suffix of a run → its format. The format `trec` of golden sets is qrels."""
 _ON_TREC = (
     "A TREC run holds the ids of one ranking a query, and no empty one: all else of the run is left out."
 )
@@ -55,12 +55,12 @@ def run(options: argparse.Namespace) -> int:
     """Read the input, write it in the other format, and say what that cannot hold."""
     form = options.form or _format_of(options.source, "--from")
     to = options.to or _format_of(options.target, "--to")
-    if (form in _RUNS.values()) != (to in _RUNS.values()):
+    if (form in _RUN_SUFFIXES.values()) != (to in _RUN_SUFFIXES.values()):
         raise shared.CommandError(
             f"{options.source}: A run holds rankings and a golden set judgments, and neither becomes the other. "
             "`pytest-irmetrics label` judges what a run returned."
         )
-    convert = _convert_run if to in _RUNS.values() else _convert_golden_set
+    convert = _convert_run if to in _RUN_SUFFIXES.values() else _convert_golden_set
     files, count, notes = convert(options, form, to)
     there = [path for path in files if path != shared.STANDARD and os.path.lexists(path)]
     if there and not options.force:
@@ -80,7 +80,7 @@ def _format_of(name: str, option: str) -> str:
     path = without_gz(Path(name))
     if name.endswith(("/", os.sep)):
         return "beir"
-    form = _RUNS.get(path.suffix.lower().removeprefix(".")) or format_of(path)
+    form = _RUN_SUFFIXES.get(path.suffix.lower().removeprefix(".")) or format_of(path)
     if form is None:
         raise shared.CommandError(
             f"{name}: The name does not say the format. Say it: {option} {', '.join(_FORMATS)} or run."
@@ -123,6 +123,9 @@ def _kept(golden: GoldenSet, to: str) -> tuple[GoldenSet, list[str]]:
     dropped = [key for key in KEYS if key in keys and key not in target.holds]
     dropped += [f"{key} of the set" for key in (() if "set" in target.holds else set_as_dict(golden))]
     notes = [f"{to.upper()} has no place for {', '.join(dropped)}."] if dropped else []
+    below = sum(grade < 0 for query in golden.queries.values() for grade in query.judgments.values())
+    if below and not target.as_trec_eval:
+        notes.append(f"{plural(below, 'grade')} below 0 became 0.")
     left_out = [*(query_id for query_id, query in held.items() if query is None), *golden.left_out]
     if left_out:
         notes.append(

@@ -60,8 +60,8 @@ def run(options: argparse.Namespace) -> int:
     for name, data in files.items():
         path = Path(options.dir, name)
         said = "written"
+        path.parent.mkdir(parents=True, exist_ok=True)
         try:
-            path.parent.mkdir(parents=True, exist_ok=True)
             with path.open("xb") as file:
                 file.write(data)
         except FileExistsError:

@@ -1,4 +1,4 @@
-"""Read the judgments that are given on the command line or in a spreadsheet; ask for them, one after the other."""
+"""Read the judgments that `label` is given on the command line or in a spreadsheet; ask for them, one after the other."""
 
 from __future__ import annotations
 
@@ -115,7 +115,7 @@ def say_held_back(golden: GoldenSet, held_back: Iterable[Judgment]) -> str:
 
 
 @dataclass
-class Session:
+class Interview:
     """Asks for one grade after the other and writes each at once."""
 
     items: Sequence[Unjudged]

@@ -39,7 +39,7 @@ from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import listed, plural, printable, quote
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.cli.judge import Session, given_judgments, say_held_back
+from pytest_irmetrics.cli.judge import Interview, given_judgments, say_held_back
 from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.edit_yaml import FileEdit, append_judgments
@@ -90,7 +90,7 @@ def run(options: argparse.Namespace) -> int:
         wanted = dict.fromkeys([*(one.doc_id for one in items), *judged])
         titles, texts = _read_documents(options, wanted)
         if options.interactive and items:
-            Session(items, golden, append, options.file, titles, texts).run()
+            Interview(items, golden, append, options.file, titles, texts).run()
         elif options.out is not None:
             _write_csv(items, titles, texts, options.file, options.out)
         else:

@@ -44,7 +44,7 @@ from pytest_irmetrics.reports.session_report import SessionReport
 from pytest_irmetrics.reports.terminal import summary_lines
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.thresholds import AUTO, Gates, resolve
+from pytest_irmetrics.thresholds import AUTO, resolve
 
 ARGUMENTS = (
     shared.TEST,
@@ -75,6 +75,7 @@ def run(options: argparse.Namespace) -> int:
         )
     result = _result(golden, runs, options.metrics)
     named = [part for path in paths for part in ("--run", path)]
+    named += [part for test in options.tests for part in ("--test", test)]
     label = shlex.join(["pytest-irmetrics", "label", options.golden, *named])
     report = result.report(
         runs[0][0],
@@ -121,10 +122,10 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
         comparison = compare(now, now.of_run(other))
         rated = () if golden.judges_nothing else metrics
         gates = resolve_with_default([golden.thresholds], rated, AUTO, "the default of max_drop")
-    judged = [gate for gate in gates if gate.metric in metrics]
+    gates = gates.where(lambda gate: gate.metric in metrics)
     if not others:  # of a run that is compared with none they say nothing
-        judged = [gate for gate in judged if not gate.compares and gate.word != "significance"]
-    gates = with_each_tag(Gates(judged), now)
+        gates = gates.where(lambda gate: not gate.compares and gate.word != "significance")
+    gates = with_each_tag(gates, now)
     verdicts = decide(Case(now, gates, comparison, against))
     result = ItemResult(now, gates, verdicts, comparison, against=against)
     names = [metric.name for metric in gated if metric not in metrics]
@@ -139,6 +140,7 @@ def _notes_on_run(
     """Yield a note for whatever of the run, or of the golden set, is in no number, with the reason."""
     for ids, what in (
         ([one for one in evaluation.run if one not in evaluation.golden.queries], "not in the golden set"),
+        # A run compared with itself pairs the queries as they are now with those that were asked.
         (compare(evaluation, evaluation).reworded, "asked with another text or other params"),
     ):
         if ids:

@@ -81,8 +81,8 @@ def evaluate(
         raise EvaluationError(
             f"{quote(str(golden))} is no golden set. Give what GoldenSet.load reads, or GoldenSet.from_judgments makes."
         )
-    if isinstance(metrics, str):
-        raise EvaluationError(f"`metrics` is the text {metrics!r}. Give a list: [{metrics!r}].")
+    if isinstance(metrics, str | Metric):
+        raise EvaluationError(f"`metrics` is '{metrics}' alone. Give a list: ['{metrics}'].")
     read = read_metrics(metrics, custom_metrics)
     for metric in read:
         if metric.kind == "overlap":

@@ -6,12 +6,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.gates.verdict import subject
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.metrics import MetricError, parse_metric
+from pytest_irmetrics.metrics import Metric, parse_metric
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import StoredLimits
-from pytest_irmetrics.thresholds import WORDS, Gate, Gates, Threshold, ThresholdError, in_file, read_limit
+from pytest_irmetrics.thresholds import WORDS, Gate, Gates, Limit, Threshold, in_file, read_limit, resolve
 
 
 class LimitEdit(NamedTuple):
@@ -46,13 +47,13 @@ def own_gates(gates: Gates, query: Query) -> list[Gate]:
     ]
 
 
-def stored_form(thresholds: Iterable[Threshold]) -> StoredLimits:
-    """Return limits as a run stores them: a mapping for each metric and tag, in their order."""
+def stored_form(limits: Iterable[tuple[Metric, str | None, str, Limit | None]]) -> StoredLimits:
+    """Return limits, each with its metric, tag and word, as a run stores them: sorted, so that a diff is small."""
     found: dict[tuple[str, str], dict[str, str | float]] = {}
-    for metric, limits, tag, *_ in sorted(thresholds, key=lambda one: (one.metric.name, one.tag or "")):
+    for metric, tag, word, limit in sorted(limits, key=lambda one: (one[0].name, one[1] or "")):
         tagged = {} if tag is None else {"tag": tag}
         entry = found.setdefault((metric.name, tag or ""), {"metric": metric.name, **tagged})
-        entry |= {word: in_file(limit) for word, limit in limits.items()}
+        entry[word] = in_file(limit)
     return tuple(found.values())
 
 
@@ -68,24 +69,20 @@ def read_limits(run: Run, custom: Collection[str], origin: str = "") -> LimitsOf
     def read(limits: StoredLimits, *, for_query: bool) -> Iterator[Threshold]:
         for entry in limits:
             tag = str(entry["tag"]) if "tag" in entry else None
-            words = (*filter(entry.__contains__, WORDS), *(entry.keys() - {*WORDS, "metric", "tag"}))
+            words = (*filter(entry.__contains__, WORDS), *sorted(entry.keys() - {*WORDS, "metric", "tag"}))
             for word in words:
                 try:
                     metric = parse_metric(str(entry["metric"]), custom=custom)
                     limit = read_limit(metric, word, entry[word], for_query=for_query)
-                except (MetricError, ThresholdError):
+                except IRMetricsError:
                     unreadable[f"{entry['metric']}{f' [{tag}]' if tag else ''} {word} {entry[word]}"] = None
                     continue
                 yield Threshold(metric, {word: limit}, tag, origin)
 
-    whole = [
-        Gate(metric, tag, word, limit, origin)
-        for metric, limits, tag, *_ in read(run.limits, for_query=False)
-        for word, limit in limits.items()
-        if limit is not None
-    ]
-    own = {i: [*read(answer.limits, for_query=True)] for i, answer in run.answers.items() if answer.limits}
-    return LimitsOfRun(Gates(whole, own=own), tuple(unreadable))
+    # Each as if in a place of its own: that one is there twice, only an edit can have done.
+    gates = resolve([threshold] for threshold in read(run.limits, for_query=False))
+    gates.own = {i: [*read(one.limits, for_query=True)] for i, one in run.answers.items() if one.limits}
+    return LimitsOfRun(gates, tuple(unreadable))
 
 
 def limit_edits(
@@ -124,6 +121,6 @@ def _holds_less(word: str, was: Gate | None, now: Gate | None, mean: float | Non
     if mean is None and was.limit.percent != now.limit.percent:
         return False
     mean = 1.0 if mean is None else mean
-    # Of `auto` there are two: a fall beyond `exact` may fail, one beyond `allowed` does whatever chance says.
+    # Of `auto` there are two: a fall beyond `allowed` may fail, one beyond `exact` does whatever chance says.
     lower, higher = (was, now) if WORDS[word].looser == "higher" else (now, was)
     return lower.exact(mean) <= higher.allowed(mean)

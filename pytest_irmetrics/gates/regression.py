@@ -200,7 +200,7 @@ class _Moved:
     def _by_labels(self, labels: Sequence[str]) -> Iterator[str]:
         """Yield what the move is by the stored labels and by today's, where these are others."""
         stored = self.today.under_stored_labels
-        if stored is None:
+        if stored is None or not labels:
             return
         was, is_now = (replace(self, comparison=one).moved for one in (stored, self.today))
         hidden = self.comparison is stored

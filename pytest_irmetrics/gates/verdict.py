@@ -195,7 +195,7 @@ def with_each_tag(gates: Gates, evaluation: Evaluation) -> Gates:
     found, too_small = [gate for gate in gates if gate.tag != EACH_TAG], dict[str, None]()
     for gate in (one for one in gates if one.tag == EACH_TAG):
         for tag in evaluation.tags:
-            if gate.word in gates.of(gate.metric, tag):
+            if gate.word in gates.of(gate.metric, tag) or (gate.metric, tag, gate.word) in gates.off:
                 continue
             if len(evaluation.queries(gate.metric, tag)) < MIN_TAGGED:
                 too_small[tag] = None

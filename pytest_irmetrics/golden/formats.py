@@ -98,7 +98,7 @@ def _read(source: Source, form: str | None) -> Any:
         advice = f"Name the golden sets in it, {source.shown}/*.yaml: files with {suffixes()}."
         raise Wrong((1, 1), f"This is a folder. {advice}")
     if form is None:
-        suffix = quote(source.path.suffix) if source.path.suffix else "no suffix"
+        suffix = quote(one) if (one := without_gz(source.path).suffix) else "no suffix"
         message = f"A golden set is a file with {suffixes()}, and this has {suffix}. Rename or convert it."
         raise Wrong((1, 1), message)
     return module_of(form).read(source)

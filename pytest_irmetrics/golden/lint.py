@@ -120,7 +120,7 @@ def _always_passes(metric: Metric, word: str, limit: Limit, queries: int) -> boo
     """Say whether no result of so many queries can fail a limit."""
     if word in ("min", "min_each"):
         return limit.value <= metric.lower
-    if word == "max_drop":
+    if word in ("max", "max_drop"):
         return limit.value >= (100 if limit.percent else metric.upper)
     return WORDS[word].range == "count" and limit.value >= queries
 

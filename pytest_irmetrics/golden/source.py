@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -126,10 +127,11 @@ def decode(data: bytes) -> str:
     """
     if data.startswith((b"\xff\xfe", b"\xfe\xff")) or b"\x00" in data[:2]:
         raise Wrong((1, 1), "The file is in UTF-16 or UTF-32. Save it as UTF-8.")
+    data = data.removeprefix(BOM_UTF8)
     try:
-        text = data.decode("utf-8-sig").replace("\r\n", "\n")
+        text = data.decode().replace("\r\n", "\n")
     except UnicodeDecodeError as error:
-        before = data[: error.start].decode("utf-8-sig", "replace").replace("\r\n", "\n")
+        before = data[: error.start].decode("utf-8", "replace").replace("\r\n", "\n")
         sign = chr(data[error.start])
         guess = f" In Latin-1 it would be {sign!r}." if sign.isprintable() else ""
         message = f"The byte 0x{ord(sign):02X} is not UTF-8.{guess} Save the file as UTF-8."

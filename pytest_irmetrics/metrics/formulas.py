@@ -5,8 +5,8 @@ parameter of its own; it returns the score of that one query. Scores are from 0 
 
 Conventions, for all of them: ranks count from 1; the ranking's own order counts, and it holds no document
 twice; a document without a judgment is not relevant and keeps its rank; a grade of 0 or less gains nothing; a
-query without a relevant document scores 0. Sums add one double after the other in rank order, as C does, hence
-no `sum()` (compensated since Python 3.12), no `fsum`, and logarithms through `log2`.
+query without a relevant document scores 0. Sums within a score add one double after the other in rank order, as C
+does, hence no `sum()` (compensated since Python 3.12), no `fsum`, and logarithms through `log2`; means over queries are exact.
 """
 
 from __future__ import annotations

@@ -186,12 +186,13 @@ class IRMetrics:
         if stored is None:  # a missing baseline has raised RunError
             pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
         baseline = item.evaluation(item.metrics, Retrieved(stored)).of_run(stored)
-        result = run_selftest(baseline, with_each_tag(item.gates, baseline), against)
+        gates = with_each_tag(item.gates, baseline)
+        result = run_selftest(baseline, gates, against)
         result.notes = [*item.notes, *result.notes]
         before = version_before(item.baseline_file, stored) if against.name == OWN_BASELINE else None
         if before is not None:
             version, run = before
-            result.notes += on_harmless_changes(baseline, baseline.of_run(run), version.commit, item.gates)
+            result.notes += on_harmless_changes(baseline, baseline.of_run(run), version.commit, gates)
         return self._conclude(item, result)
 
     def _conclude(self, item: GatedItem, result: ItemResult) -> Evaluation:

@@ -166,12 +166,12 @@ class GatedItem:
         rated, max_drop = () if self.golden.judges_nothing else self.metrics, self.settings.max_drop
         gates = resolve_with_default(self._thresholds, rated, max_drop, "the default, ir_max_drop")
         # A mark can name a slice that only some of the test's sets have.
-        return Gates(gate for gate in gates if gate.tag in (None, EACH_TAG, *self.golden.tags))
+        return gates.where(lambda gate: gate.tag in (None, EACH_TAG, *self.golden.tags))
 
     @property
     def written_gates(self) -> Gates:
         """Those of its gates that somebody wrote."""
-        return Gates(gate for gate in self.gates if not gate.by_default)
+        return self.gates.where(lambda gate: not gate.by_default)
 
     def retriever(self, given: Any) -> Any:
         """Return the retriever that a call gives, else the fixture's; None where there is neither."""

@@ -22,7 +22,7 @@ from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note,
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.run import Header, Run
 from pytest_irmetrics.run.answer import NO_ANSWER, document_of
-from pytest_irmetrics.thresholds import EACH_TAG, Gates, Threshold
+from pytest_irmetrics.thresholds import EACH_TAG, Gates
 
 
 def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
@@ -113,7 +113,7 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
             tags=query.tags,
             xfail=query.xfail is not None,
             unjudged=query.is_unjudged,
-            limits=stored_form(query.thresholds),
+            limits=stored_form((t.metric, None, *one) for t in query.thresholds for one in t.limits.items()),
         )
     means = {
         metric.name: mean
@@ -127,9 +127,7 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
         relevance_level=golden.relevance_level,
         means=means,
         provenance=evaluation.run.provenance,
-        limits=stored_form(
-            Threshold(gate.metric, {gate.word: gate.limit}, gate.tag, gate.origin) for gate in item.gates
-        ),
+        limits=stored_form([*(gate[:4] for gate in item.gates), *((*one, None) for one in item.gates.off)]),
     )
     return Run.of(answers, header)
 

@@ -177,7 +177,8 @@ class Recorder:
         if os.environ.get("GITHUB_ACTIONS") == "true":
             from pytest_irmetrics.reports.annotations import github_errors, github_warnings  # noqa: PLC0415 - only there
 
-            for command in (*github_errors(self._report), *github_warnings(self._report)):
+            root = relative_path(self._config.rootpath, self._config.invocation_params.dir)
+            for command in (*github_errors(self._report, root), *github_warnings(self._report)):
                 terminalreporter.write_line(to_stream(command, screen.encoding))
 
     def _gone_since(self, items: Iterable[ItemReport]) -> Sequence[str]:

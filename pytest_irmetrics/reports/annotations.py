@@ -15,9 +15,6 @@ from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
 from pytest_irmetrics.reports.query_details import look_command, query_block
 from pytest_irmetrics.reports.session_report import SessionReport
 
-Place = dict[str, str]
-
-
 MOST = 10
 """How many errors, and how many warnings, GitHub shows of one step."""
 
@@ -33,10 +30,13 @@ _NUMBER = re.compile(r":(?=\d+(?::\d+)?\Z)")
 _PROBLEM = re.compile(r"^ *(\S.*?:\d+:\d+): (.+)", re.MULTILINE)
 
 
-def github_errors(session: SessionReport) -> Iterator[str]:
-    """Yield a command for GitHub's log on each failed test, at the line of the query that broke most; the worst first."""
+def github_errors(session: SessionReport, root: str) -> Iterator[str]:
+    """Yield a command for GitHub's log on each failed test, at the line of the query that broke most; the worst first.
+
+    `root` is the folder that node ids begin in, relative to where pytest was called.
+    """
     failing = [item for item in session.failures_first if session.fails(item)]
-    found = [*(_failed(item, session) for item in failing), *_unmeasured(session)]
+    found = [*(_failed(item, session) for item in failing), *_unmeasured(session, root)]
     shown = found if len(found) <= MOST else found[: MOST - 1]
     yield from shown
     if len(shown) < len(found):
@@ -58,10 +58,11 @@ def github_warnings(session: SessionReport) -> Iterator[str]:
             yield _command(name, where, title, f"{item.nodeid}: {gate.text}{worse}")
 
 
-def _unmeasured(session: SessionReport) -> Iterator[str]:
+def _unmeasured(session: SessionReport, root: str) -> Iterator[str]:
     """Yield an error for each test that measured nothing; of a golden set that cannot be read one for each problem."""
     for nodeid, text in session.unmeasured.items():
-        for where, what in _PROBLEM.findall(text) or [(nodeid.partition("::")[0], text)]:
+        file = posixpath.join(root, nodeid.partition("::")[0])
+        for where, what in _PROBLEM.findall(text) or [(file, text)]:
             title, message = "Search quality: nothing was measured", f"{nodeid}: {cut(what, _LONGEST)}"
             yield _command("error", _place(where, session), title, message)
 
@@ -92,7 +93,7 @@ def _worst(query: QueryReport, item: ItemReport) -> str:
     return " ".join([here, *(f"{text.removesuffix('.')}." for text in sentences)])
 
 
-def _place(where: str, session: SessionReport) -> Place:
+def _place(where: str, session: SessionReport) -> dict[str, str]:
     """Return the place that messages name as ``file:line:column``, ``file:line`` or ``file``, from the repository's root."""
     parts = dict(zip(("file", "line", "col"), _NUMBER.split(where), strict=False))
     file = parts["file"]
@@ -103,7 +104,7 @@ def _place(where: str, session: SessionReport) -> Place:
     return {**parts, "file": posixpath.normpath(posixpath.join(folder, file.replace(os.sep, "/")))}
 
 
-def _command(name: str, where: Place, title: str, message: str) -> str:
+def _command(name: str, where: dict[str, str], title: str, message: str) -> str:
     """Return a command for GitHub's log, as its runner reads it back: `::error file=a.yaml,line=3,title=…::…`."""
     properties = ",".join(f"{key}={_property(text)}" for key, text in {**where, "title": title}.items())
     return f"::{name} {properties}::{_data(message)}"

@@ -87,7 +87,10 @@ def _parse_one(text: str, folder: Path) -> Target:
 
 
 def _is_another_file(path: Path, form: str) -> bool:
-    """Whether a file is there that may be a test, a baseline or any other than a report. Raises ImportError where Jinja2 is missing."""
+    """Whether a file is there that no report may replace: a stored run, or one of another suffix that begins as no such report does.
+
+    Raises ImportError where Jinja2 is missing.
+    """
     beginning = _module(form).BEGINNING.encode()
     if not os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises for a name that no file has; a pipe would keep us waiting
         return False
@@ -125,14 +128,12 @@ def write(targets: Iterable[Target], session: SessionReport) -> tuple[list[str],
 
 def rendered(form: str, session: SessionReport) -> str:
     """Return a report in one of `FORMATS`."""
-    text: str = _module(form).render(session)
-    return text
+    return str(_module(form).render(session))
 
 
 def _append(path: Path, session: SessionReport) -> None:
     """Append to the summary of a GitHub Actions step, which other commands of the step may have begun."""
-    from pytest_irmetrics.reports.formats import md  # noqa: PLC0415 - a run should load no more formats than it writes
-
+    md = _module("md")
     with path.open("ab") as file:
         size = file.tell()
         gap = "\n\n" if size else ""

@@ -35,17 +35,18 @@ def read_passage_ranking(
     doc_id: Callable[[Any], Any] | None,
     known: JudgedPassages,
     titles: dict[str, str],
-    cut: set[str],
+    half_found: set[str],
 ) -> tuple[str, ...]:
     """Return a ranking of the documents of an answer's items, and of the passages that the items contain.
 
-    An item's document is what `doc_id` returns. Without that it is the item's id; or, where one of its usual fields names
-    a document that the query judges or forbids, that one; or whatever they name, where it has no id. A chunk stands for
-    each passage that it is the first to contain, the best grade first. One that contains no passage, or only what was
-    found before, keeps its rank under an id of its own; where `duplicates` is "collapse", the latter is dropped.
+    An item's document is what `doc_id` returns; without that, the first that there is of these: its id, if the query judges
+    or forbids that; such a document, named by one of its usual fields; its id; whatever its fields name. A chunk stands for
+    each passage that it is the first to contain, the best grade first. One that contains no passage, or only what was found
+    before, keeps its rank under an id of its own; where `duplicates` is "collapse", the latter is dropped.
 
-    Titles are added to `titles`, and to `cut` the keys of passages of which a chunk holds a half alone. Raises AnswerError as `read_ranking` does; for a chunk that comes twice, unless
-    `duplicates` is "collapse"; and for one without a text that can be read, of a document judged by passage.
+    Titles are added to `titles`, and to `half_found` the keys of passages of which a chunk holds a half alone. Raises
+    AnswerError as `read_ranking` does; for a chunk that comes twice, unless `duplicates` is "collapse"; and for one without
+    a text that can be read, of a document judged by passage.
     """
     documents = read_ids(items, doc_id, lambda item: _read_document(known, item))
     keep_titles(items, documents, titles)
@@ -73,7 +74,7 @@ def read_passage_ranking(
             raise repeat_error("chunk", own_id or document, first, rank, len(items))
         wanted = judged.get(document, ())
         held = [passage.key for passage in wanted if passage.normalized in content]
-        cut.update(one.key for one in wanted if one.key not in held and _holds_half(one, content))
+        half_found.update(one.key for one in wanted if one.key not in held and _holds_half(one, content))
         entries = held if document in judged else [document]
         added = [entry for entry in entries if entry not in ranking]
         if added or not (entries and collapse):

@@ -33,4 +33,7 @@ def test_no_file_is_written_over_and_no_link_followed(tmp_path):
     assert "conftest.py: exists, and is left as it is\n" in done.out
     assert "test_search.py: exists, and is left as it is\n" in done.out
     assert (tmp_path / "conftest.py").read_text() == "# mine"
+    (tmp_path / "golden").rename(tmp_path / "moved")
+    (tmp_path / "golden").write_text("a file")
+    assert "golden: cannot be used: File exists." in run("init", "--dir", str(tmp_path)).err
     assert not (tmp_path / "nowhere").exists()

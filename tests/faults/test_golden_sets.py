@@ -183,7 +183,7 @@ def test_an_invisible_sign_in_yaml_is_named_and_its_escape_is_text(capsys, sign)
     ("name", "data", "place", "words"),
     [
         ("a.yaml", "queries:\n- {query: café}".encode("latin-1"), "2:14", "The byte 0xE9 is not UTF-8. In Latin-1 it would be 'é'. Save the file as UTF-8."),
-        ("a.yaml", b"queries:\n- {query: caf\x81}", "2:14", "The byte 0x81 is not UTF-8. Save"),
+        ("a.yaml", b"\xef\xbb\xbfqueries:\n- {query: caf\x81}", "2:14", "The byte 0x81 is not UTF-8. Save"),
         ("a.yaml", b"queries: \xed\xa0\x80", "1:10", "is not UTF-8"),
         ("a.yaml", b"queries", "1:1", "A golden set is a mapping with the key `queries`, and this is text. Write `queries:` above it."),
         ("a.qrels", b"q 0 caf\xe9 1\n", "1", "0xE9 is not UTF-8"),

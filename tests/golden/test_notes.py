@@ -135,6 +135,7 @@ def test_the_line_of_a_doubtful_document_is_named(capsys):
     [
         ("mrr: 0", "faq.yaml:1:14: note: `min: 0` of mrr is a gate that nothing fails"),
         ("mrr: {min_each: 0}", "`min_each: 0` of mrr is a gate that nothing fails"),
+        ("mrr: {max: 1}", "`max: 1` of mrr is a gate that nothing fails"),
         ("mrr: {max_drop: 1}", "`max_drop: 1` of mrr is a gate that nothing fails"),
         ("mrr: {max_drop: 100%}", "`max_drop: 100%` of mrr is a gate that nothing fails"),
         ("mrr: {max_lost: 2}", "`max_lost: 2` of mrr is a gate that nothing fails"),

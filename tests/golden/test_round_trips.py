@@ -123,7 +123,8 @@ def test_what_trec_eval_takes_is_kept_but_for_yaml(capsys):
     write("in.qrels", "q 0 d 1\nq 0 e -1\np 0 f 0\n")
     kept = {"q": {"d": 1, "e": -1}, "p": {"f": 0}}
     for target in ("out.jsonl", "out.csv", "out.tsv", "out.qrels", "out.yaml"):
-        cli(capsys, "convert", "in.qrels", target)
+        _, notes = cli(capsys, "convert", "in.qrels", target)
+        assert ("note: 1 grade below 0 became 0." in notes) is (target == "out.yaml")
         assert judgments(GoldenSet.load(target)) == (
             {"q": {"d": 1, "e": 0}} if target == "out.yaml" else kept
         )

@@ -134,7 +134,7 @@ def test_a_path_a_metric_name_and_a_run_in_the_wrong_place_are_refused():
         ValueError, match=r"'golden/faq\.yaml' is no golden set\. Give what GoldenSet\.load reads"
     ):
         evaluate("golden/faq.yaml", search)
-    with pytest.raises(ValueError, match=r"`metrics` is the text 'mrr'\. Give a list: \['mrr'\]\."):
+    with pytest.raises(ValueError, match=r"`metrics` is 'mrr' alone\. Give a list: \['mrr'\]\."):
         evaluate(GOLDEN, search, "mrr")
     with pytest.raises(ValueError, match="compare takes two evaluations, and this is of type Run"):
         compare(evaluate(GOLDEN, search), Run({"a": ["d1"]}))

@@ -48,12 +48,13 @@ BEGINS = {
         "::error file=golden/faq.yaml,line=2,title=Search quality%3A FAILS%2C 3 of 3 queries not retrieved"
     ],
     "the repository is above": ["::error file=PROJECT/golden/faq.yaml,line=5,title"],
+    "a test below the root folder measures nothing": ["::error file=PROJECT/sub/test_it.py,title=Search"],
     "nothing fails": [],
 }
 
 
 @pytest.mark.parametrize("case", BEGINS)
-def test_where_an_annotation_stands(github, case):
+def test_where_an_annotation_stands(github, monkeypatch, case):
     above = github.path.parent / ".git"
     if case == "a baseline is missing":
         github.baseline.unlink()
@@ -67,6 +68,11 @@ def test_where_an_annotation_stands(github, case):
     elif case == "the repository is above":
         (github.path / ".git").rmdir()
         above.mkdir()
+    elif case == "a test below the root folder measures nothing":
+        (github.path / ".git").rmdir()
+        above.mkdir()
+        github.write("sub/test_it.py", "def test_it(irmetrics):\n    1 / 0\n")
+        monkeypatch.chdir(github.path / "sub")
     elif case == "nothing fails":
         github.run("--ir-baseline-update")
     try:

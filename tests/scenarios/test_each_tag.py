@@ -41,6 +41,18 @@ def test_a_limit_that_a_tag_has_of_its_own_takes_the_place(project):
     project.run().assert_outcomes(failed=1)
 
 
+def test_off_of_a_tag_takes_the_limit_on_each_away(project):
+    gated(project, 'ir_threshold("mrr", min="off", tag="short")', 'ir_threshold("mrr", 0.4)')
+    setting = ("-o", "ir_thresholds=mrr 0.8 tag=*")
+    project.store(*setting)
+    project.answers(SHORT_LOST)
+    project.run(*setting).assert_outcomes(passed=1)
+    limits = json.loads(project.baseline.read_text())["limits"]
+    assert {"metric": "mrr", "tag": "short", "min": "off"} in limits
+    project.answers(GOOD | {query: ["e", "d"] for query, tag in QUERIES if tag == "long"})
+    project.run(*setting).assert_outcomes(failed=1)
+
+
 def test_it_is_stored_as_written_and_a_looser_one_is_named(project):
     gated(project, 'ir_threshold("mrr", max_drop=0.1, tag="*")')
     project.store()
