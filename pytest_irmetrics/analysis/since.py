@@ -8,6 +8,7 @@ from itertools import chain, pairwise
 
 from pytest_irmetrics.analysis.edits import Edit, edit_sentences, edits_of
 from pytest_irmetrics.analysis.item_result import ItemResult
+from pytest_irmetrics.analysis.signs import find_sign
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
 from pytest_irmetrics.base.wording import FEW, listed, plural
 from pytest_irmetrics.comparison import Comparison
@@ -16,7 +17,7 @@ from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import decide
 from pytest_irmetrics.gates.limits import limit_edits, read_limits
 from pytest_irmetrics.gates.verdict import STATES, Against, Case, Verdict, with_each_tag
-from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.item_report import SinceReport, mean_name
 from pytest_irmetrics.run import Run
@@ -26,9 +27,11 @@ _ORIGIN = "the limits stored with that commit's baseline"
 """Where the limits were set that judged the other commit's baseline."""
 
 _ABOUT_FALLS = ("baseline", "min", "max", "min_each", *COMPARING_WORDS)
-"""The words of verdicts that another commit has a say in; forbidden documents and the like fail today."""
+_ABOUT_PROMISES = ("forbidden", "no_answer")
+"""The words of verdicts that another commit has a say in; ids that nothing knows and the like fail today."""
 
 _STORED_ANEW = "this branch stores its baseline anew"
+_EDITED = "this branch edited the golden set"
 _LOOSENED = "this branch loosened its limits"
 _UNKNOWN = "what it lowers is unknown"
 
@@ -91,9 +94,11 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     known = now.metrics
     now = replace(now, metrics=tuple(dict.fromkeys([*known, *(metric for metric, _ in gated)])))
 
-    # A query that this branch excludes is judged all the same.
+    # A query that this branch excludes is judged all the same, and held to what it does not forbid any more.
     excluded = {edit.what for edit in edits if edit.kind == "excluded"}
     queries = [replace(q, xfail=None) if q.id in excluded else q for q in now.golden.queries.values()]
+    if committed.golden is not None:
+        queries = [_as_strict(query, committed.golden.queries.get(query.id)) for query in queries]
     counted = GoldenSet(queries, relevance_level=now.golden.relevance_level)
     today = replace(now, golden=counted)
     before = today.of_run(run)
@@ -102,11 +107,12 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     found = [
         (verdict, comparison, verdict.text)
         for verdict in decide(Case(today, gates, comparison, against))
-        if verdict.word in _ABOUT_FALLS
+        if verdict.word in (*_ABOUT_FALLS, *_ABOUT_PROMISES)
         and states.get(verdict.key) not in ("failed", verdict.state)
         # What a limit of then is on may be in the other part.
         and not (committed.is_part and verdict.over_no_query)
     ]
+    is_anew = stored is None or any(stored.run[i] != run[i] for i in stored.run if i in run)
     if stored is not None and any(stored.run[i] != now.run[i] for i in stored.run if i in now.run):
         held = today.of_run(stored.run).narrowed(stored.run.answers, None)
         itself = Comparison(held, before)
@@ -116,23 +122,20 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
             for verdict in decide(Case(held, gates, itself, against))
             if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in failed
         ]
-    pays: list[str] = []
-    for verdict, compared, text in found:
+    for verdict, _, text in found:
         if verdict.failed:
             # A metric that was gated at that commit alone has no score today.
             metric = verdict.metric if verdict.metric in known else None
-            why = _LOOSENED if verdict.origin == _ORIGIN else _STORED_ANEW
+            is_edited = verdict.word in _ABOUT_PROMISES or not is_anew
+            why = _LOOSENED if verdict.origin == _ORIGIN else _EDITED if is_edited else _STORED_ANEW
             accepted.append((verdict._replace(text=text, metric=metric), why))
-            if verdict.metric is not None and verdict.word == "max_drop":
-                pays += _pays(compared, verdict.metric, verdict.tag)
-    means = [*_means(comparison, now, run, gated)]
-    if means and not accepted:
-        pays += _pays(comparison, *means[0][0])
+    moved = [*_means(comparison, now, run, gated)]
+    if not (moved or accepted or comparison.is_unchanged):
+        moved = [f"Answers differ, and no gated mean moved. {find_sign(comparison)[1] or ''}".rstrip()]
     report.details = [
         *committed.told,
         *(text for verdict, _, text in found if verdict.state == "undecided"),
-        *pays,
-        *(text for _, text in means),
+        *moved,
         *edit_sentences(edits),
     ]
     report.holds_less = any(edit.weaker for edit in edits)
@@ -143,6 +146,16 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         # What is shown of it is what fell: its means, its queries, what kind of change it is.
         result.comparison, result.against = decisive, against
     _add_accepted(result, committed, accepted)
+
+
+def _as_strict(query: Query, before: Query | None) -> Query:
+    """Return a query that forbids what it forbade before and does not judge now, and that is to find nothing if it was."""
+    if before is None or (before.no_answer, before.forbidden) == (query.no_answer, query.forbidden):
+        return query
+    if before.no_answer:
+        return replace(query, judgments={}, passages=(), no_answer=True)
+    lifted = [doc_id for doc_id in before.forbidden if doc_id not in query.judgments]
+    return replace(query, forbidden=tuple(dict.fromkeys([*query.forbidden, *lifted])))
 
 
 def _add_accepted(result: ItemResult, committed: CommittedTest, found: Sequence[tuple[Verdict, str]]) -> None:
@@ -162,21 +175,10 @@ def _add_accepted(result: ItemResult, committed: CommittedTest, found: Sequence[
     result.verdicts = tuple(sorted(verdicts, key=lambda verdict: STATES.index(verdict.state)))
 
 
-def _pays(comparison: Comparison, metric: Metric, tag: str | None) -> Iterator[str]:
-    """Yield which queries score lower than at the other commit; by the labels stored there, where today's hide it."""
-    change = comparison.change(metric, tag)
-    if not change.worse and comparison.under_stored_labels is not None:
-        change = comparison.under_stored_labels.change(metric, tag)
-    if change.worse:
-        moved = listed(change.worse, FEW, lambda i: f"{i}: {change_text(change.before[i], change.after[i])}")
-        pay = plural(len(change.worse), "query pays", "queries pay")
-        yield f"{mean_name(metric, tag)}: {pay}: {moved}."
-
-
 def _means(
     comparison: Comparison, now: Evaluation, run: Run, gated: Iterable[tuple[Metric, str | None]]
-) -> Iterator[tuple[tuple[Metric, str | None], str]]:
-    """Yield the gated means that moved, each with a sentence on the parts that edits and the retriever have in that."""
+) -> Iterator[str]:
+    """Yield a sentence on each gated mean that moved, with the parts that edits and the retriever have in that, and who pays."""
     first = replace(
         comparison.baseline, golden=golden_set_as_stored(run), depth=run.depth or now.depth, only=None
     )
@@ -197,5 +199,10 @@ def _means(
             parts = {part: mean - was for (_, was), (part, mean) in pairs if abs(mean - was) > TOLERANCE}
             if parts:
                 shown = ", ".join(f"{part} {signed_text(delta)}" for part, delta in parts.items())
-                moved = change_text(found[""], found["added"])
-                yield (metric, tag), f"{mean_name(metric, tag)} {moved}: {shown}."
+                worse = comparison.change(metric, tag).worse or labels.change(metric, tag).worse
+                pay = (
+                    f" {plural(len(worse), 'query pays', 'queries pay')}: {listed(worse, FEW)}."
+                    if worse
+                    else ""
+                )
+                yield f"{mean_name(metric, tag)} {change_text(found[''], found['added'])}: {shown}.{pay}"

@@ -97,9 +97,7 @@ def _escape_invisible(text: str) -> str:
     """Write out what cannot be seen."""
     if text.isprintable() and text.isascii():
         return text
-    return "".join(
-        [char.encode("unicode_escape").decode("ascii") if is_invisible(char) else char for char in text]
-    )
+    return "".join([c.encode("unicode_escape").decode("ascii") if is_invisible(c) else c for c in text])
 
 
 def is_invisible(char: str) -> bool:

@@ -37,9 +37,7 @@ ARGUMENTS = (
 
 def run(options: argparse.Namespace) -> int:
     """Read the report and write it to each output."""
-    given = [
-        f"md:{text}" if text == shared.STANDARD else text for text in options.output or [shared.STANDARD]
-    ]
+    given = [f"md:{one}" if one == shared.STANDARD else one for one in options.output or [shared.STANDARD]]
     try:
         targets = output.parse(given, Path(), option="argument -o/--output: ")
     except output.ReportPathError as error:

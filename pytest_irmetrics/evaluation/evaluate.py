@@ -42,9 +42,7 @@ def split_names(text: str) -> list[str]:
 
 def read_metrics(metrics: Iterable[str | Metric], custom: CustomMetrics = _NO_CUSTOM) -> tuple[Metric, ...]:
     """Read metric names, leaving out a metric that is named a second time. Raises MetricError."""
-    read = (
-        metric if isinstance(metric, Metric) else parse_metric(metric, custom=custom) for metric in metrics
-    )
+    read = (one if isinstance(one, Metric) else parse_metric(one, custom=custom) for one in metrics)
     return tuple(dict.fromkeys(read))
 
 

@@ -183,9 +183,7 @@ class Evaluation:
     def _overlaps(self, metric: Metric, query_id: str) -> Sequence[float]:
         """Return which share of the other run's results each ranking of a query has, both cut at k; the mean over its repeats."""
         if self.other is None:
-            raise NoQueryError(
-                f"{metric.name} compares two runs: compare(now, baseline)[{metric.name!r}].now"
-            )
+            raise NoQueryError(f"{metric} compares two runs: compare(now, baseline)[{metric.name!r}].now")
         k = metric.cutoff
         before = [{*ranking[:k]} for ranking in self.other.rankings(query_id)]
         return [

@@ -140,9 +140,7 @@ def _each(case: Case, gate: Gate) -> Verdict | None:
     evaluation = case.measured(gate.metric)
 
     def has_own(query: Query) -> bool:
-        return any(
-            one.metric == gate.metric and "min" in one.limits for one in own_thresholds(case.gates, query)
-        )
+        return any(t.metric == gate.metric and "min" in t.limits for t in own_thresholds(case.gates, query))
 
     judged = [
         (score, query_id)
@@ -266,7 +264,8 @@ def _forbidden(case: Case) -> Iterator[Verdict]:
 def _wrongly_answered(case: Case) -> Iterator[Verdict]:
     """Fail ``no_answer`` queries that got an answer, unless a threshold on the metric no_answer allows some."""
     unanswerable = [query for query in case.evaluation.counted if query.no_answer]
-    if not unanswerable or any(metric.kind == "no_answer" for metric, _ in case.gates.slices):
+    gates = [one for one in (case.gates, case.gates.also) if one is not None]
+    if not unanswerable or all(any(m.kind == "no_answer" for m, _ in one.slices) for one in gates):
         return
     metric = Metric("no_answer")
     wrong = tuple(query.id for query in unanswerable if _answered(case.evaluation, query.id))

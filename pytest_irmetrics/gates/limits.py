@@ -116,8 +116,9 @@ def limit_edits(
 def _holds_less(word: str, was: Gate | None, now: Gate | None, mean: float | None) -> bool:
     """Tell whether a limit lets pass what another did not; either may be none. `mean` is what per cent are of."""
     if was is None or now is None:
-        # A significance narrows another limit, so that having none fails more.
-        return (now is None) is not (word == "significance")
+        # A significance narrows another limit, and one on no_answer takes the place of its being 1: having none fails more.
+        kept = word == "significance" or "no_answer" in [one.metric.name for one in (was, now) if one]
+        return (now is None) is not kept
     if mean is None and was.limit.percent != now.limit.percent:
         return False
     mean = 1.0 if mean is None else mean

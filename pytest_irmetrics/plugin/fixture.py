@@ -336,9 +336,7 @@ def _junit_properties(report: ItemReport) -> Iterator[tuple[str, object]]:
         name = f"ir.{row.name}"
         parts = {name: row.full, f"{name}.baseline": row.baseline, f"{name}.delta": row.delta}
         yield from ((part, round(value, 6) or 0.0) for part, value in parts.items() if value is not None)
-        yield from (
-            (f"{name}.verdict", state) for state, shown in ROW_VERDICTS.items() if shown == row.verdict
-        )
+        yield from ((f"{name}.verdict", state) for state, text in ROW_VERDICTS.items() if text == row.verdict)
     if accepted := [gate.text for gate in report.gates if gate.state == "accepted"]:
         yield "irmetrics_accepted", " ".join(accepted)
 

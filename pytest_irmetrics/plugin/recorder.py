@@ -270,9 +270,7 @@ def _run_info(config: pytest.Config, started: float) -> RunInfo:
 
 def _unbound_notes(item_reports: Iterable[ItemReport]) -> Iterator[str]:
     """Yield a note on each limit of ir_thresholds whose tag no golden set of the run has, which may be misspelt."""
-    unbound = [
-        set(item_report.unbound) for item_report in item_reports if item_report.gates or item_report.rows
-    ]
+    unbound = [set(one.unbound) for one in item_reports if one.gates or one.rows]
     for limit in sorted(set.intersection(*unbound)) if unbound else ():
         yield f"the setting ir_thresholds has a limit on {limit}, and no golden set of this run has that tag."
 

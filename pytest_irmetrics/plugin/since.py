@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import json
+import os
 import posixpath
-from collections.abc import Container
+from collections import Counter
+from collections.abc import Container, Mapping
 from contextlib import suppress
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 import pytest
 
@@ -17,12 +20,12 @@ from pytest_irmetrics.base.files import nearest_repository
 from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.stored_runs import is_in_the_words_of
-from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import Note, SinceReport
 from pytest_irmetrics.run import Run, RunError
-from pytest_irmetrics.run.answer import decode
+from pytest_irmetrics.run.answer import Answer, decode
 from pytest_irmetrics.run.baseline import parameter_parts, split_baseline_path
 
 
@@ -34,6 +37,10 @@ class _Departure(NamedTuple):
     renamed: dict[str, str]
     """Today's path of a file → that at the commit."""
     deleted: list[str]
+    baselines: list[str]
+    """The paths of the commit's baselines."""
+    runs: dict[str, Run | None]
+    """Those that were read, by path; None where there is no such file."""
 
 
 _departure_key = pytest.StashKey[_Departure]()
@@ -48,8 +55,10 @@ def _departure(config: pytest.Config, ref: str, folder: Path) -> _Departure:
         )
     if _departure_key not in config.stash:
         repository = Repository(config.rootpath)
-        commit = repository.merge_base(ref)
-        config.stash[_departure_key] = _Departure(repository, commit, *repository.renamed_and_deleted(commit))
+        commit, directory = repository.merge_base(ref), run_config(config).baseline_dir
+        stored = [one for one in repository.files(commit, "") if _is_below(one, directory)]
+        changes = repository.renamed_and_deleted(commit)
+        config.stash[_departure_key] = _Departure(repository, commit, *changes, stored, {})
     return config.stash[_departure_key]
 
 
@@ -65,19 +74,21 @@ def read_committed(item: GatedItem) -> CommittedTest:
         report = SinceReport(ref, left.commit, "new", path)
         refuses = item.settings.accept == "fail" and not item.settings.update
         try:
-            run, before, is_part = _read_run(item, left, path), path, False
-            if run is None and (moved_from := _moved_from(left, path, item.settings.baseline_dir)):
-                run, before = _read_run(item, left, moved_from), moved_from
-            elif run is None:
-                run, before, is_part = _run_with_its_queries(item, left, path)
+            before = path if path in left.baselines else _moved_from(item, left, path)
+            own = _read_run(item, left, before)
+            run, moved = _with_moved_queries(item, left, before, own)
         except RunError as error:
             return CommittedTest(report, refuses, why=str(error))
         if run is None:
             return CommittedTest(report, refuses)
-        was = f"{plural(len(run), 'query was', 'queries were')} in" if is_part else "Its baseline was"
-        told = [f"{was} {before}."] if before != path else []
-        report.renamed_from = before if told and not is_part else None
-        return CommittedTest(report, refuses, run, *_golden_set(item, left, before, run), told, is_part)
+        report.renamed_from = None if own is None or before == path else before
+        told = [f"Its baseline was {before}."] if report.renamed_from else []
+        for one, count in moved.items():
+            where = "under another id" if one == before else f"in {one}"
+            told.append(f"{plural(count, 'query was', 'queries were')} {where}.")
+        source = before if own is not None else moved.most_common(1)[0][0]
+        known = _golden_set(item, left, source, run)
+        return CommittedTest(report, refuses, run, *known, told, is_part=own is None)
     except GitError as error:
         is_setting = item.node.config.getoption("ir_since") is None
         raise GitError(f"{'the setting ir_since, ' if is_setting else '--ir-since='}{ref}: {error}") from None
@@ -85,13 +96,18 @@ def read_committed(item: GatedItem) -> CommittedTest:
 
 def _read_run(item: GatedItem, left: _Departure, path: str) -> Run | None:
     """Return the run in a baseline of the commit; None where there is no such file. Raises RunError."""
-    data, shown = left.repository.read(left.commit, path), f"{path} at {item.settings.since}"
-    return None if data is None else Run.loads(decode(data, shown), shown)
+    if path not in left.runs:
+        data, shown = left.repository.read(left.commit, path), f"{path} at {item.settings.since}"
+        left.runs[path] = None if data is None else Run.loads(decode(data, shown), shown)
+    return left.runs[path]
 
 
-def _moved_from(left: _Departure, path: str, directory: str) -> str | None:
-    """Return the path at which a baseline stood that was not at its own, as Git or its name finds it."""
-    parts = path.split("/")
+def _moved_from(item: GatedItem, left: _Departure, path: str) -> str:
+    """Return the path at which a baseline stood that was not at its own, as Git, its name or its queries find it; else its own.
+
+    Raises RunError.
+    """
+    parts, directory = path.split("/"), item.settings.baseline_dir
     alike = [one for one in left.deleted if one.split("/")[-2:] == parts[-2:]]
     if path in left.renamed:
         alike = [left.renamed[path]]
@@ -101,51 +117,76 @@ def _moved_from(left: _Departure, path: str, directory: str) -> str | None:
     if len(alike) > 1:
         either = f"{path} may be what was any of {', '.join(alike)}."
         raise GitError(f"{either} Move it in a commit of its own: git mv OLD {path}")
-    return alike[0] if alike else None
+    return alike[0] if alike else _renamed_from(item, left, path)
 
 
 def _is_below(path: str, directory: str) -> bool:
     """Tell whether a file is where the baselines of any folder are: ``<folder>/<directory>/<module>/<name>.json``."""
-    return f"/{path}".rsplit("/", 2)[0].endswith(f"/{directory}")
+    return path.endswith(".json") and f"/{path}".rsplit("/", 2)[0].endswith(f"/{directory}")
 
 
-def _run_with_its_queries(item: GatedItem, left: _Departure, path: str) -> tuple[Run | None, str, bool]:
-    """Return what the commit's baselines hold of the queries of a test that had none there: the one that holds most.
+def _renamed_from(item: GatedItem, left: _Departure, path: str) -> str:
+    """Return which baseline that is gone was the test's: the one that holds most of its queries, at least half of its own.
 
-    It is one of the same function, or of another with the same parameters where that is gone. With the run come its path, and
-    whether it is a part alone of what is there: queries that no golden set asks today which was there. Raises RunError.
+    One of the same module and parameters may hold none. The path itself where there is no such baseline. Raises RunError.
     """
-    place, function, ids = split_baseline_path(PurePosixPath(path))
-    repository, golden_sets = left.repository, item.parameter.siblings
-    stored, asked = repository.files(left.commit, str(place)), [item.golden]
-    with suppress(GitError):  # of a golden set that is in no commit
-        if stored and golden_sets:
-            there = (one for one in golden_sets if repository.files(left.commit, repository.path_of(one)))
-            asked = [item.settings.golden_set(one) for one in there]
-    found: list[tuple[int, int, str, Run, bool]] = []
-    for one in stored:
-        _, its_function, its_ids = split_baseline_path(PurePosixPath(one))
-        gone = not (repository.top / one).exists()
-        is_renamed = gone and its_ids == ids
-        run = _read_run(item, left, one) if is_renamed or its_function == function else None
+    place, _, ids = split_baseline_path(PurePosixPath(path))
+    found = [(0, 0, path)]
+    for one in left.baselines:
+        run = None if (left.repository.top / one).exists() else _read_run(item, left, one)
         if run is not None:
-            held = _shared_ids(run, item.golden).difference(
-                *(_shared_ids(run, other) for other in asked if not gone)
-            )
-            is_part = not (is_renamed or (gone and 2 * len(held) >= len(run)))
-            if is_part:
-                run = Run.of({query_id: run.answers[query_id] for query_id in held}, run.header)
-            if held or is_renamed:
-                alike = len(parameter_parts(path) & parameter_parts(one))
-                found.append((len(held), alike, one, run, is_part))
-    most, _, before, best, is_part = max(found, key=lambda one: one[:3], default=(0, 0, path, None, False))
-    return (best, before, is_part) if most or len(found) == 1 else (None, path, False)
+            held = len(run.answers.keys() & item.golden.queries.keys())
+            its_place, _, its_ids = split_baseline_path(PurePosixPath(one))
+            if (its_place, its_ids) == (place, ids) or 2 * held >= len(run):
+                found.append((held + 1, len(parameter_parts(path) & parameter_parts(one)), one))
+    return max(found)[2]
 
 
-def _shared_ids(run: Run, golden: GoldenSet) -> set[str]:
-    """Return the ids of a run's queries that a golden set asks in the same words."""
-    queries = golden.queries
-    return {i for i, one in run.answers.items() if i in queries and is_in_the_words_of(one, queries[i])}
+def _with_moved_queries(
+    item: GatedItem, left: _Departure, before: str, own: Run | None
+) -> tuple[Run | None, Counter[str]]:
+    """Return a test's run with the answers to what else it asks, if a baseline of the commit has them, and its test asks it no more.
+
+    That may be the test's own, `before`, where a query had another id. With the run comes how many answers are from which.
+    """
+    answers = {} if own is None else dict(own.answers)
+    wanted = {
+        _words(query.id, query.text, query.params): query.id
+        for query in item.golden.queries.values()
+        if query.id not in answers or not is_in_the_words_of(answers[query.id], query)
+    }
+    moved: dict[str, Answer] = {}
+    sources: dict[str, str] = {}
+    parts = parameter_parts(before)
+    for one in sorted(left.baselines if wanted else (), key=lambda one: -len(parts & parameter_parts(one))):
+        with suppress(IRMetricsError):  # then the test that it is of fails
+            run = _read_run(item, left, one) or Run({})
+            asked = _asked_today(item, left, one, run)
+            for query_id, answer in run.answers.items():
+                new_id = wanted.get(_words(query_id, answer.text, answer.params))
+                is_asked = query_id in asked and is_in_the_words_of(answer, asked[query_id])
+                if new_id is not None and new_id not in moved and not is_asked:
+                    moved[new_id], sources[new_id] = answer, one
+                    if one == before:
+                        del answers[query_id]
+    if not moved:
+        return own, Counter()
+    counts = Counter(sources.values())
+    first = own or left.runs[counts.most_common(1)[0][0]] or Run({})
+    return Run.of(answers | moved, first.header), counts
+
+
+def _words(query_id: str, text: str | None, params: Mapping[str, Any]) -> tuple[str, str]:
+    """Return what tells what a query asks; of one without a text its id."""
+    return text or f"\0{query_id}", json.dumps(params, sort_keys=True, default=str) if params else ""
+
+
+def _asked_today(item: GatedItem, left: _Departure, path: str, run: Run) -> Mapping[str, Query]:
+    """Return the queries that the test of a baseline asks today: none where that is gone. Raises GoldenSetError."""
+    file = left.repository.top / path
+    folder = file.parents[len(PurePosixPath(item.settings.baseline_dir).parts) + 1]
+    golden = Path(os.path.normpath(folder / (run.golden_set or "")))
+    return item.settings.golden_set(golden).queries if file.exists() else {}
 
 
 def _golden_set(item: GatedItem, left: _Departure, baseline: str, run: Run) -> tuple[GoldenSet | None, str]:
@@ -189,7 +230,5 @@ def baselines_gone_since(config: pytest.Config, renamed: Container[str | None]) 
         root = left.repository.path_of(config.rootpath)
     except GitError:  # each test failed with it
         return []
-    gone = (
-        path for path in left.deleted if path.endswith(".json") and _is_below(path, settings.baseline_dir)
-    )
+    gone = (path for path in left.deleted if _is_below(path, settings.baseline_dir))
     return [path for path in gone if path not in renamed and PurePosixPath(path).is_relative_to(root)]

@@ -231,6 +231,4 @@ def _batches(queries: Sequence[Query], size: int) -> list[list[Query]]:
         # By JSON, because 1, 1.0 and true are equal in Python, and other params to a retriever.
         key = json.dumps(dict(query.params), sort_keys=True, default=repr)
         by_params.setdefault(key, []).append(query)
-    return [
-        alike[start : start + size] for alike in by_params.values() for start in range(0, len(alike), size)
-    ]
+    return [each[start : start + size] for each in by_params.values() for start in range(0, len(each), size)]

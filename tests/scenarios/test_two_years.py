@@ -31,7 +31,7 @@ TOLD = {
     "wanted": "mrr 0.9500 → 1.0000: retriever +0.0500.",
     "erosion": "1 query pays",
     "renamed": "Its baseline was ir_baselines/test_search/test_search_quality[faq].json.",
-    "doctored": "5 queries pay: q060: 1.0000 → 0.1000",
+    "doctored": "5 queries pay: q060",
     "merge": "mrr 0.8560 → 0.8650: retriever +0.0090.",
     "dropped": "mrr 0.8650 → 0.9053: dropped +0.0403.",
     "added": "mrr 0.9053 → 0.9250: added +0.0197.",
