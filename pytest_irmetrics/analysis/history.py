@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 
-from pytest_irmetrics.base.git import GitError, Repository, Version
+from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison, compare
@@ -63,19 +62,6 @@ def history_of(
         else:
             pin.problem = run
     return [point for point, _ in found], pin
-
-
-def version_before(path: Path, now: Run) -> tuple[Version, Run] | None:
-    """Return the last committed version of a baseline's file with other answers than `now` has; None where Git knows of none."""
-    try:
-        repository = Repository(path.parent)
-        for version in repository.history(repository.path_of(path)):
-            run = _read(repository, version.commit, version.path, version.commit[:10], now.depth)
-            if isinstance(run, Run) and run.answers != now.answers:
-                return version, run
-    except GitError:
-        pass
-    return None
 
 
 def _read(repository: Repository, commit: str, path: str, called: str, depth: int | None) -> Run | str:

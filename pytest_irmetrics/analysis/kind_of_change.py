@@ -16,7 +16,7 @@ from pytest_irmetrics.comparison.slices import main_slice
 from pytest_irmetrics.gates.verdict import Verdict
 from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.metrics import Metric, mean
-from pytest_irmetrics.thresholds import Gate, Gates
+from pytest_irmetrics.thresholds import Gates
 
 _MANY_MORE = 0.05
 """From which share of today's results on it is clearly more of them that are unjudged."""
@@ -97,20 +97,12 @@ def _chance_of(comparison: Comparison, gates: Gates, leading: Verdict) -> str | 
     """
     if leading.metric is None or leading.word != "max_drop" or leading.single or leading.as_stored:
         return None
-    p_value = comparison.change(leading.metric, leading.tag).p_value
-    if p_value is None or p_value < 1 / FALSE_ALARM_ONE_IN:
-        return None
-    harmless = harmless_changes(comparison, gates.of(leading.metric, leading.tag)["max_drop"])
-    return f"This may be chance: {harmless}" if harmless else None
-
-
-def harmless_changes(comparison: Comparison, gate: Gate) -> str | None:
-    """Say how many harmless changes fail a ``max_drop``, by the differences of a comparison with random signs.
-
-    None where no more than one in twenty does, where too few queries changed to tell, and of `auto`, which counts with chance.
-    """
-    change = comparison.change(gate.metric, gate.tag)
+    change = comparison.change(leading.metric, leading.tag)
+    gate = gates.of(leading.metric, leading.tag)["max_drop"]
+    # Of `auto` chance decides anyhow.
     if change.changed < MIN_CHANGED or change.p_value is None or gate.limit.auto:
+        return None
+    if change.p_value < 1 / FALSE_ALARM_ONE_IN:
         return None
     noise = comparison.run_noise(gate.metric, gate.tag)
     margin = noise.margin if noise is not None else 0.0
@@ -121,7 +113,7 @@ def harmless_changes(comparison: Comparison, gate: Gate) -> str | None:
     of = 10 if share >= 0.15 else 100
     tagged = f" tagged {gate.tag}" if gate.tag is not None else ""
     return (
-        f"with {plural(change.n, 'query', 'queries')}{tagged} about {round(share * of)} in {of} harmless changes of this size "
+        f"This may be chance: with {plural(change.n, 'query', 'queries')}{tagged} about {round(share * of)} in {of} harmless changes of this size "
         f"fail max_drop {gate.limit} of {gate.metric.name}, and 1 in {FALSE_ALARM_ONE_IN} fails {drop_for_chance(differences, margin):g}."
     )
 

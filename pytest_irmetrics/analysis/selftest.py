@@ -14,7 +14,6 @@ from itertools import chain, count
 from typing import NamedTuple
 
 from pytest_irmetrics.analysis.item_result import ItemResult
-from pytest_irmetrics.analysis.kind_of_change import harmless_changes
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import Comparison
@@ -142,21 +141,6 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
         texts.append(f"{left_out} left out, {lacks}: {listed(unpaired)}.")
     notes = [Note("normal", text) for text in [*texts, *advice.values()]]
     return ItemResult(intact, gates, verdicts, against=against, notes=notes, degradations=tried)
-
-
-def on_harmless_changes(
-    baseline: Evaluation, before: Evaluation, commit: str, gates: Gates
-) -> Iterator[Note]:
-    """Say of each ``max_drop`` how many harmless changes it would fail, if they move as much as the last stored one did.
-
-    That is the change from `before`, which the commit stored, to `baseline`.
-    """
-    comparison = Comparison(baseline, before)
-    for gate in (one for one in gates if one.word == "max_drop"):
-        has_significance = "significance" in gates.of(gate.metric, gate.tag)
-        harmless = None if has_significance else harmless_changes(comparison, gate)
-        if harmless is not None:
-            yield Note("normal", f"Held against the baseline of {commit[:10]}, {harmless}")
 
 
 def _gate_name(verdict: Verdict) -> str:

@@ -180,19 +180,13 @@ class IRMetrics:
 
     def _selftest(self, item: GatedItem, stored: Run | None, against: Against) -> Evaluation:
         """Ask nothing; report which degradations of the stored run the gates catch. Fails where that run itself fails."""
-        from pytest_irmetrics.analysis.history import version_before  # noqa: PLC0415 - only a self-test pays for it
-        from pytest_irmetrics.analysis.selftest import on_harmless_changes, run_selftest  # noqa: PLC0415 - as above
+        from pytest_irmetrics.analysis.selftest import run_selftest  # noqa: PLC0415 - only a self-test pays for it
 
         if stored is None:  # a missing baseline has raised RunError
             pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
         baseline = item.evaluation(item.metrics, Retrieved(stored)).of_run(stored)
-        gates = with_each_tag(item.gates, baseline)
-        result = run_selftest(baseline, gates, against)
+        result = run_selftest(baseline, with_each_tag(item.gates, baseline), against)
         result.notes = [*item.notes, *result.notes]
-        before = version_before(item.baseline_file, stored) if against.name == OWN_BASELINE else None
-        if before is not None:
-            version, run = before
-            result.notes += on_harmless_changes(baseline, baseline.of_run(run), version.commit, gates)
         return self._conclude(item, result)
 
     def _conclude(self, item: GatedItem, result: ItemResult) -> Evaluation:

@@ -129,22 +129,17 @@ def test_an_accepted_fall_stands_first_in_every_output(project, monkeypatch):
 
 
 @needs_git
-def test_reports_name_the_commit_of_the_baseline_and_a_self_test_judges_by_the_one_before(
-    project, monkeypatch
-):
+def test_reports_name_the_commit_of_the_baseline(project, monkeypatch):
     isolate_git(monkeypatch)
     new_repository(project.path)
     faq = Faq(project)
     faq.gate('ir_threshold("mrr", 0.1, max_drop=0.01)')
     faq.store()
     commit(project.path, "Store the first baseline")
-    first = git(project.path, "rev-parse", "HEAD")[:10]
-    assert "harmless" not in printed(project.run("--ir-selftest"))
     worse, better = [*QUESTIONS][:5], [*QUESTIONS][5:8]
     faq.search(**{i: ["x", *good(i)] for i in worse})
     faq.store()
     commit(project.path, "Store another")
-    assert f"Held against the baseline of {first}, " in printed(project.run("--ir-selftest"))
     faq.search(**{i: ["x", *good(i)] for i in better}, **{i: good(i) for i in worse})
     project.run("--ir-baseline", *FILES)
     found = reports(project)
@@ -154,17 +149,8 @@ def test_reports_name_the_commit_of_the_baseline_and_a_self_test_judges_by_the_o
     for form in ("html", "md"):
         assert f"compared with the baseline ({version})" in found[form]
     faq.store()
-    second = git(project.path, "rev-parse", "HEAD")[:10]
     project.run("--ir-baseline", *FILES)
     assert reports(project)["json"][0]["baseline_version"] is None
-    said = printed(project.run("--ir-selftest"))
-    assert re.search(
-        rf"Held against the baseline of {second}, with 12 queries about \d in 10 harmless changes of this size fail max_drop 0.01 of mrr, and 1 in 20 fails 0\.\d+\.",
-        said,
-    ), said
-    assert first not in said
-    faq.gate('ir_threshold("mrr", 0.1, max_drop=0.9)')
-    assert "harmless" not in printed(project.run("--ir-selftest"))
 
 
 def test_an_update_says_what_it_lowers(worse):
