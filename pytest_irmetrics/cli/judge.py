@@ -202,7 +202,7 @@ class Interview:
         """Ask for the words of a document that are judged; None to ask for the grade again."""
         while True:
             answer = input("the passage, in its own words (u back): ").strip() or text.strip()
-            if answer.lower() == "u":
+            if answer.lower() in ("u", "q"):
                 return None
             if answer and normalize_text(answer) in normalize_text(text or answer):
                 return answer

@@ -75,7 +75,7 @@ def read_passage_ranking(
         wanted = judged.get(document, ())
         held = [passage.key for passage in wanted if passage.normalized in content]
         half_found.update(one.key for one in wanted if one.key not in held and _holds_half(one, content))
-        entries = held if document in judged else [document]
+        entries = held if document in judged else [document] if document in known.documents else []
         added = [entry for entry in entries if entry not in ranking]
         if added or not (entries and collapse):
             ranking.update(dict.fromkeys(added or [_chunk_entry(document, own_id, ranking, judged)]))
@@ -100,20 +100,15 @@ def _chunk_entry(document: str, own_id: str | None, taken: Collection[str], judg
 
 
 def _read_document(known: JudgedPassages, item: Any) -> tuple[str, float | None]:
-    """Return the document that an item is a chunk of, and the score of an explicit pair.
-
-    Where passages are judged, an item that has an id of its own is called by a document that is judged alone.
-    """
+    """Return the document that an item is a chunk of, and the score of an explicit pair."""
     sources = [source for value in fields_of(item, SOURCE_NAMES) if (source := as_id(value))]
-    source = next((source for source in sources if source in known.documents), None)
-    if source is None and not known.passages:
-        source = next(iter(sources), None)
+    source = next((source for source in sources if source in known.documents), next(iter(sources), None))
     try:
         own_id, score = read_item(item)
     except RefusedError:
-        if not sources:
+        if source is None:
             raise
-        return source or sources[0], None
+        return source, None
     return (own_id if source is None or own_id in known.documents else source), score
 
 
