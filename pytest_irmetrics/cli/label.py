@@ -129,7 +129,7 @@ def _runs(options: argparse.Namespace) -> dict[str, Run]:
     if not runs:
         raise shared.CommandError(
             f"{options.file}: No baseline of this golden set is in a folder {options.baseline_dir} from here on down. Store "
-            "one (pytest --ir-baseline-update), or name a run (--run RUN)."
+            "one (pytest --ir-baseline-update), or name a run: pytest --ir-report=json:run.json, and --run run.json."
         )
     if len(options.stored) == len(runs) == 1:
         shared.print_note(

@@ -121,7 +121,7 @@ def test_baselines_are_found_in_the_whole_project_and_one_that_is_broken_is_a_no
     assert done.err.startswith("note: ")
     assert "test_it[broken].json" in done.err
     Path("../tests/ir_baselines/test_search/test_it[faq].json").unlink()
-    told = "No baseline of this golden set is in a folder ir_baselines from here on down. Store one (pytest --ir-baseline-update), or name a run (--run RUN)."
+    told = "No baseline of this golden set is in a folder ir_baselines from here on down. Store one (pytest --ir-baseline-update), or name a run: pytest --ir-report=json:run.json, and --run run.json."
     assert label(status=1, file="../golden/faq.yaml").err.splitlines()[-1] == f"../golden/faq.yaml: {told}"
 
 
@@ -461,7 +461,7 @@ def test_a_passage_is_asked_for_where_the_query_judges_passages():
         '{"docid": "tips", "text": " Pack it well. "}\n{"docid": "bag#2", "text": "Light, and it folds."}\n'
     )
     answers = ["1", "", "U", "1", "keep the receipts", "2", "", "is not there", "The way  back", "3", "", ""]
-    answers += ["1", "terms", "taken back", "u", "1", "terms", "no cash", "2", "it folds"]
+    answers += ["1", "terms", "taken back", "u", "1", "terms", "Q", "1", "terms", "no cash", "2", "it folds"]
     out = judge(*answers, options=["--run", "now.json", "--corpus", "c.jsonl"])
     assert "the passage, in its own words (u back): " in out
     assert "(u back):   These words are not in the text. Write them as they stand there.\n" in out
