@@ -366,10 +366,12 @@ class _Drop(_Moved):
             return ""
         if count == 1:
             return "Only 1 query changed: too few to generalise from, but this one did break."
-        how = "all down" if not change.better else f"{len(change.worse)} of them down"
+        how, broke = "all down", "these"
+        if change.better:
+            how, broke = f"{len(change.worse)} of them down", "those"
         return (
             f"Only {count} queries changed, {how}. The smallest p that {count} can give is "
-            f"{score_text(least, level, digits=2)}: too few to generalise from, but these did break."
+            f"{score_text(least, level, digits=2)}: too few to generalise from, but {broke} did break."
         )
 
     def statistics(self) -> Iterator[str]:

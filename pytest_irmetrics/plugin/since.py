@@ -131,11 +131,12 @@ def _renamed_from(item: GatedItem, left: _Departure, path: str) -> str:
     One of the same module and parameters may hold none. The path itself where there is no such baseline. Raises RunError.
     """
     place, _, ids = split_baseline_path(PurePosixPath(path))
+    asked = {_words(query.id, query.text, query.params) for query in item.golden.queries.values()}
     found = [(0, 0, path)]
     for one in left.baselines:
         run = None if (left.repository.top / one).exists() else _read_run(item, left, one)
         if run is not None:
-            held = len(run.answers.keys() & item.golden.queries.keys())
+            held = sum(_words(i, answer.text, answer.params) in asked for i, answer in run.answers.items())
             its_place, _, its_ids = split_baseline_path(PurePosixPath(one))
             if (its_place, its_ids) == (place, ids) or 2 * held >= len(run):
                 found.append((held + 1, len(parameter_parts(path) & parameter_parts(one)), one))

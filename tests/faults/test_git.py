@@ -402,7 +402,7 @@ def test_the_fall_that_the_branch_stores_is_found(branch, make, ref):
 
 
 def test_a_baseline_of_nobody_then_is_new_and_one_of_then_is_gone(branch):
-    branch.write("golden/second.yaml", "queries: [{query: closing hours, relevant: doc-1}]\n")
+    branch.write("golden/second.yaml", "queries: [{id: hours, query: closing hours, relevant: doc-1}]\n")
     branch.retrieve("answers.get(query, ['doc-1'])")
     branch.run("--ir-baseline-update").assert_outcomes(passed=2)
     git(branch.path, "rm", "-q", "-f", STORED, "golden/faq.yaml")
