@@ -59,7 +59,9 @@ def _unjudged(result: ItemResult) -> Iterator[str]:
     unjudged = [query for query in result.evaluation.counted if query.is_unjudged]
     if unjudged:
         of = plural(len(result.evaluation.counted), "query", "queries")
-        yield f"Nobody has judged {len(unjudged):,} of {of}: only overlap looks at these."
+        how = " To judge what comes back: pytest --ir-report=json:run.json, then pytest-irmetrics label FILE --run run.json -i."
+        hint = how if result.failed and result.comparison is None else ""
+        yield f"Nobody has judged {len(unjudged):,} of {of}: only overlap looks at these.{hint}"
 
 
 def _small_tags(result: ItemResult) -> Iterator[str]:

@@ -69,6 +69,9 @@ def test_without_a_baseline_an_overlap_is_not_checked(gated):
     result = gated.run()
     result.assert_outcomes(passed=1)
     assert "overlap@10: min 0.8 is not checked without --ir-baseline." in printed(result)
+    assert "To judge" not in printed(result)
+    gated.test(['ir_golden("golden/*")', 'ir_threshold("mrr", 0.5)'])
+    assert "then pytest-irmetrics label FILE --run run.json -i." in printed(gated.run())
 
 
 @pytest.mark.parametrize("option", ["-q", "-v"])
