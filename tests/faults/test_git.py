@@ -144,7 +144,7 @@ def another_users(project):
 
 
 def failing_git(project):
-    install_git(project, "echo something broke >&2; exit 3;")
+    install_git(project, r"printf 'a line\nsomething \377 broke\n' >&2; exit 3;")
 
 
 def silent_git(project):
@@ -187,7 +187,7 @@ REFUSED = [  # the state, REF, what is said
     (no_repository, "main", "It is in no Git repository. Run this in a clone, with its folder .git."),
     (bare_repository, "main", "It is in no Git repository with files. Run this in a clone."),
     (another_users, "main", "git config --global --add safe.directory {0}. The repository belongs to another user: if you trust it, this makes Git read it."),
-    (failing_git, "main", "git rev-parse failed in {0}: something broke."),
+    (failing_git, "main", "git rev-parse failed in {0}: something \ufffd broke."),
     (silent_git, "main", "git rev-parse failed in {0}: it printed nothing."),
     (as_it_is, "mian", "Git knows no commit mian in {0}. Fetch it: git -C {0} fetch --tags origin; or give another branch, tag or commit."),
     (as_it_is, "--all", "Git knows no commit --all in"),

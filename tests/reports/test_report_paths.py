@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import re
 import sys
+from pathlib import Path
 
 import pytest
 
@@ -114,6 +115,18 @@ def test_no_report_takes_the_place_of_a_test_a_golden_set_or_a_baseline(stored, 
     assert (result.ret == 0) == KEPT[given]
     assert ("a file is there that is no such report" in result.stderr.str()) == (not KEPT[given])
     assert (path.read_bytes() == before) == (not KEPT[given] or given == "md:again")
+
+
+def test_a_file_that_cannot_be_read_is_left_to_what_writes_it(project, monkeypatch):
+    project.write("r.md", "")
+
+    def refuse(path, *args, of=Path.open, **named):
+        if path.name == "r.md":
+            raise PermissionError(13, "Permission denied")
+        return of(path, *args, **named)
+
+    monkeypatch.setattr(Path, "open", refuse)
+    assert project.run("--ir-report=r.md").ret == 0
 
 
 @pytest.mark.parametrize("path", ["file/report.md", "x" * 300 + ".md"])
