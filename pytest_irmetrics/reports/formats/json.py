@@ -60,14 +60,10 @@ def _object(fields: Iterable[str]) -> str:
 
 
 def _encode(value: object) -> str:
-    """Return a value as JSON, each of the parts of a report on a line of its own; what is not finite as null."""
+    """Return a value as JSON, each of the parts of a report on a line of its own."""
     if isinstance(value, list) and value and is_dataclass(value[0]):
         return "[\n" + ",\n".join(map(_encode, value)) + "\n]"
-    try:
-        return json.dumps(value, default=as_json, allow_nan=False)
-    except ValueError:  # a user's own metric may return what JSON has no number for
-        text = json.dumps(value, default=as_json)
-        return json.dumps(json.loads(text, parse_constant=lambda name: None))  # noqa: ARG005 - json gives it
+    return json.dumps(value, default=as_json)
 
 
 def loads(text: str) -> SessionReport:
