@@ -26,8 +26,10 @@ from pytest_irmetrics.thresholds import COMPARING_WORDS, Gates
 _ORIGIN = "the limits stored with that commit's baseline"
 """Where the limits were set that judged the other commit's baseline."""
 
-_ABOUT_FALLS = ("baseline", "min", "max", "min_each", *COMPARING_WORDS)
-_ABOUT_PROMISES = ("forbidden", "no_answer")
+_ABOUT_ANSWERS = ("forbidden", "no_answer")
+"""The words of verdicts that an edit of the golden set alone can turn."""
+
+_JUDGED = ("baseline", "min", "max", "min_each", *COMPARING_WORDS, *_ABOUT_ANSWERS)
 """The words of verdicts that another commit has a say in; ids that nothing knows and the like fail today."""
 
 _STORED_ANEW = "this branch stores its baseline anew"
@@ -107,7 +109,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     found = [
         (verdict, comparison, verdict.text)
         for verdict in decide(Case(today, gates, comparison, against))
-        if verdict.word in (*_ABOUT_FALLS, *_ABOUT_PROMISES)
+        if verdict.word in _JUDGED
         and states.get(verdict.key) not in ("failed", verdict.state)
         # What a limit of then is on may be in the other part.
         and not (committed.is_part and verdict.over_no_query)
@@ -126,7 +128,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         if verdict.failed:
             # A metric that was gated at that commit alone has no score today.
             metric = verdict.metric if verdict.metric in known else None
-            is_edited = verdict.word in _ABOUT_PROMISES or not is_anew
+            is_edited = verdict.word in _ABOUT_ANSWERS or not is_anew
             why = _LOOSENED if verdict.origin == _ORIGIN else _EDITED if is_edited else _STORED_ANEW
             accepted.append((verdict._replace(text=text, metric=metric), why))
     moved = [*_means(comparison, now, run, gated)]
