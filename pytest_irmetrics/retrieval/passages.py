@@ -46,7 +46,7 @@ def read_passage_ranking(
 
     Titles are added to `titles`, and to `half_found` the keys of passages of which a chunk holds a half alone. Raises
     AnswerError as `read_ranking` does; for a chunk that comes twice, unless `duplicates` is "collapse"; and for one without
-    a text that can be read, of a document judged by passage.
+    a text that can be read, or where all are blank, of a document judged by passage.
     """
     documents = read_ids(items, doc_id, lambda item: _read_document(known, item))
     keep_titles(items, documents, titles)
@@ -56,11 +56,12 @@ def read_passage_ranking(
         judged.setdefault(passage.doc, []).append(passage)
     ranking: dict[str, None] = {}
     first_ranks: dict[tuple[str, str | None], int] = {}
+    is_blank = not any((_text(item) or "").strip() for item in items)
     for rank, (item, document) in enumerate(zip(items, documents, strict=True), start=1):
         own_id = _own_id(item, document)
         text, content = _text(item), ""
         if document in judged:
-            if text is None:
+            if text is None or is_blank:
                 raise AnswerError(
                     f"result {rank} is {describe(item)}. This query judges {quote(document)} by passage, and the result has "
                     "no text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or "

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from pytest_irmetrics import GoldenSet, compare, evaluate
@@ -132,6 +132,7 @@ def test_what_follows_a_chunk_that_comes_twice_is_read_where_duplicates_collapse
             "'c7' came back at rank 1 and again at rank 2. Return each chunk once; or set `ir_duplicates = collapse`, which",
         ),
         ([chunk("handbook", HELD)] * 2, "'handbook' came back at rank 1 and again at rank 2"),
+        ([chunk("handbook", text, text) for text in (" ", "\n")], "the result has no text to look in."),
         (["faq", "faq"], "'faq' came back at rank 1 and again at rank 2"),
         ([langchain(HELD, {"title": "elsewhere"})], "No id can be read from it."),
         (
@@ -186,6 +187,7 @@ PASSAGES = st.lists(
 @settings(max_examples=40)
 @given(CHUNKS, PASSAGES, st.sampled_from(["error", "collapse"]))
 def test_no_passage_counts_twice_and_no_score_leaves_its_range(folder, chunks, passages, duplicates):
+    assume(any(text.strip() for _, text in chunks))
     relevant = [{"doc": doc, "text": text, "grade": grade} for doc, text, grade in passages]
     path = folder / "any.yaml"
     path.write_text(
