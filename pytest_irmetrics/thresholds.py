@@ -185,7 +185,7 @@ class Gates:
             yield from words.values()
 
     def where(self, kept: Callable[[Gate], bool]) -> Gates:
-        """Return some of the gates."""
+        """Return the gates for which `kept` is true, and what is `off`."""
         return Gates(filter(kept, self), off=self.off)
 
     def of(self, metric: Metric, tag: str | None = None) -> Mapping[str, Gate]:

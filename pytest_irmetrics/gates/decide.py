@@ -139,13 +139,13 @@ def _each(case: Case, gate: Gate) -> Verdict | None:
     limit = gate.limit.value
     evaluation = case.measured(gate.metric)
 
-    def has_own(query: Query) -> bool:
+    def has_own_min(query: Query) -> bool:
         return any(t.metric == gate.metric and "min" in t.limits for t in own_thresholds(case.gates, query))
 
     judged = [
         (score, query_id)
         for query_id, score in evaluation.scores_of(gate.metric, gate.tag).items()
-        if not has_own(evaluation.golden.queries[query_id])
+        if not has_own_min(evaluation.golden.queries[query_id])
     ]
     if not judged:
         if case.single_queries_only:

@@ -3,14 +3,15 @@
 from __future__ import annotations
 
 import json
-import os
 import posixpath
 from collections import Counter
 from collections.abc import Container, Mapping
 from contextlib import suppress
+from dataclasses import dataclass, field
+from functools import cached_property
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any, NamedTuple
+from typing import Any
 
 import pytest
 
@@ -29,18 +30,24 @@ from pytest_irmetrics.run.answer import Answer, decode
 from pytest_irmetrics.run.baseline import parameter_parts, split_baseline_path
 
 
-class _Departure(NamedTuple):
+@dataclass(eq=False)
+class _Departure:
     """Where HEAD left a branch: the commit that tests are compared with."""
 
     repository: Repository
     commit: str
+    directory: str
+    """The setting ir_baseline_dir."""
     renamed: dict[str, str]
     """Today's path of a file → that at the commit."""
     deleted: list[str]
-    baselines: list[str]
-    """The paths of the commit's baselines."""
-    runs: dict[str, Run | None]
-    """Those that were read, by path; None where there is no such file."""
+    runs: dict[str, Run | None] = field(default_factory=dict)
+    """The baselines that were read, by path; None where there is no such file."""
+
+    @cached_property
+    def baselines(self) -> list[str]:
+        """The paths of the commit's baselines."""
+        return [one for one in self.repository.files(self.commit, "") if _is_below(one, self.directory)]
 
 
 _departure_key = pytest.StashKey[_Departure]()
@@ -56,9 +63,8 @@ def _departure(config: pytest.Config, ref: str, folder: Path) -> _Departure:
     if _departure_key not in config.stash:
         repository = Repository(config.rootpath)
         commit, directory = repository.merge_base(ref), run_config(config).baseline_dir
-        stored = [one for one in repository.files(commit, "") if _is_below(one, directory)]
         changes = repository.renamed_and_deleted(commit)
-        config.stash[_departure_key] = _Departure(repository, commit, *changes, stored, {})
+        config.stash[_departure_key] = _Departure(repository, commit, directory, *changes)
     return config.stash[_departure_key]
 
 
@@ -74,7 +80,7 @@ def read_committed(item: GatedItem) -> CommittedTest:
         report = SinceReport(ref, left.commit, "new", path)
         refuses = item.settings.accept == "fail" and not item.settings.update
         try:
-            before = path if path in left.baselines else _moved_from(item, left, path)
+            before = _moved_from(item, left, path) if _read_run(item, left, path) is None else path
             own = _read_run(item, left, before)
             run, moved = _with_moved_queries(item, left, before, own)
         except RunError as error:
@@ -107,7 +113,7 @@ def _moved_from(item: GatedItem, left: _Departure, path: str) -> str:
 
     Raises RunError.
     """
-    parts, directory = path.split("/"), item.settings.baseline_dir
+    parts, directory = path.split("/"), left.directory
     alike = [one for one in left.deleted if one.split("/")[-2:] == parts[-2:]]
     if path in left.renamed:
         alike = [left.renamed[path]]
@@ -178,16 +184,22 @@ def _with_moved_queries(
 
 
 def _words(query_id: str, text: str | None, params: Mapping[str, Any]) -> tuple[str, str]:
-    """Return what tells what a query asks; of one without a text its id."""
+    """Return the text and the params of a query as a key to find it by under another id; its id in place of a text that it lacks."""
     return text or f"\0{query_id}", json.dumps(params, sort_keys=True, default=str) if params else ""
 
 
 def _asked_today(item: GatedItem, left: _Departure, path: str, run: Run) -> Mapping[str, Query]:
     """Return the queries that the test of a baseline asks today: none where that is gone. Raises GoldenSetError."""
-    file = left.repository.top / path
-    folder = file.parents[len(PurePosixPath(item.settings.baseline_dir).parts) + 1]
-    golden = Path(os.path.normpath(folder / (run.golden_set or "")))
-    return item.settings.golden_set(golden).queries if file.exists() else {}
+    if not (left.repository.top / path).exists():
+        return {}
+    return item.settings.golden_set(left.repository.top / _golden_path(left, path, run)).queries
+
+
+def _golden_path(left: _Departure, baseline: str, run: Run) -> str:
+    """Return the path in the repository of the golden set that a baseline names; `../…` where it is outside."""
+    # <folder>/<directory>/<module>/<name>.json
+    folder = PurePosixPath(baseline).parents[len(PurePosixPath(left.directory).parts) + 1]
+    return posixpath.normpath(posixpath.join(folder, run.golden_set or ""))
 
 
 def _golden_set(item: GatedItem, left: _Departure, baseline: str, run: Run) -> tuple[GoldenSet | None, str]:
@@ -196,9 +208,7 @@ def _golden_set(item: GatedItem, left: _Departure, baseline: str, run: Run) -> t
     so = "so that its edits show as far as the baseline of that commit tells"
     if golden.path is None:
         return None, f"the golden set is made in Python, {so}."
-    # <folder>/<directory>/<module>/<name>.json
-    folder = PurePosixPath(baseline).parents[len(PurePosixPath(settings.baseline_dir).parts) + 1]
-    path = posixpath.normpath(posixpath.join(folder, run.golden_set or ""))
+    path = _golden_path(left, baseline, run)
     try:
         today = left.repository.path_of(golden.path)
         data = None if path.startswith("../") else left.repository.read(left.commit, path)
@@ -225,11 +235,10 @@ def baselines_gone_since(config: pytest.Config, renamed: Container[str | None]) 
 
     Empty where Git cannot tell.
     """
-    settings = run_config(config)
     try:
-        left = _departure(config, settings.since, config.rootpath)
+        left = _departure(config, run_config(config).since, config.rootpath)
         root = left.repository.path_of(config.rootpath)
     except GitError:  # each test failed with it
         return []
-    gone = (path for path in left.deleted if _is_below(path, settings.baseline_dir))
+    gone = (path for path in left.deleted if _is_below(path, left.directory))
     return [path for path in gone if path not in renamed and PurePosixPath(path).is_relative_to(root)]
