@@ -28,6 +28,7 @@ for _module in walk_packages(pytest_irmetrics.__path__, "pytest_irmetrics."):
 def _fixtures_of(plugin):
     """Return the fixtures of a module or class, in a module that holds nothing else."""
     found = ModuleType(plugin.__name__)
+    vars(found).clear()
     for name in dir(plugin):
         value = getattr(plugin, name, None)
         if type(value).__name__ == "FixtureFunctionDefinition" or hasattr(value, "_pytestfixturefunction"):
@@ -157,20 +158,21 @@ class Project:
     def _arguments(self, args):
         """Load the plugins that a test is about and no others: that is several times as fast."""
         text = "".join(path.read_text(encoding="utf-8") for path in self.path.glob("*.py"))
+        named = (text + " ".join(args)).replace("-", "")
         plugins = [
             name for name in ("asyncio", "anyio") if f"mark.{name}" in text and f"no:{name}" not in args
         ]
         plugins += ["xdist"] if "-n" in args else []
         plugins += ["rerunfailures"] if "--reruns" in args else []
         return [
-            *(part for name in UNUSED for part in ("-p", f"no:{name}")),
+            *(part for name in UNUSED if name[:5] not in named for part in ("-p", f"no:{name}")),
             *(part for name in plugins for part in ("-p", PLUGINS[name])),
             *args,
         ]
 
     def run(self, *args):
         """Run pytest in this process."""
-        return self.pytester.runpytest_inprocess(*self._arguments(args))
+        return self.pytester.runpytest_inprocess(*self._arguments(args), plugins=[pytest_irmetrics.plugin])
 
     def run_apart(self, *args, cold=False):
         """Run pytest in a process of its own: with workers, with Ctrl-C, with another stream; `cold`: that has loaded nothing."""
@@ -183,8 +185,11 @@ class Project:
         return self.path / "ir_baselines" / "test_search" / "test_search_quality[faq].json"
 
 
-UNUSED = ("cacheprovider", "doctest", "faulthandler", "legacypath", "pastebin", "recwarn")
-"""Plugins of pytest's own that no test is about; each takes its part of a short run."""
+UNUSED = (
+    *("cacheprovider", "doctest", "faulthandler", "junitxml", "legacypath", "pastebin", "recwarn"),
+    *("setuponly", "setupplan", "stepwise", "subtests", "unittest"),
+)
+"""Plugins of pytest's own, each of which takes its part of a short run: left out where no file and no option has its first letters."""
 
 PLUGINS = {
     "asyncio": "pytest_asyncio.plugin",

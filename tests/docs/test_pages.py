@@ -46,7 +46,7 @@ def endpoint():
     """The endpoint's address, and what it was asked."""
     server = ThreadingHTTPServer(("127.0.0.1", 0), Endpoint)
     server.asked = []
-    threading.Thread(target=server.serve_forever, daemon=True).start()
+    threading.Thread(target=server.serve_forever, args=[0.01], daemon=True).start()
     yield f"http://127.0.0.1:{server.server_port}/search", server.asked
     server.shutdown()
     server.server_close()

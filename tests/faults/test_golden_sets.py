@@ -14,7 +14,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_irmetrics import GoldenSet, GoldenSetError
@@ -331,12 +331,12 @@ def damaged(draw, seeds: list[bytes]) -> bytes:
     return data
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("name", SEEDS)
 def test_any_bytes_are_read_or_refused_with_a_place(name):
     write("nf/queries.jsonl", '{"_id": "q1", "text": "one"}\n{"_id": "q2", "text": "two"}\n')
 
     @often(0.05)
-    @settings(max_examples=300, suppress_health_check=[HealthCheck.function_scoped_fixture])
     @given(data=st.binary(max_size=8) | damaged(SEEDS[name]) | damaged(SEEDS[name]))
     def read(data):
         write(name, data)

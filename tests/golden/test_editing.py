@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 import yaml
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_irmetrics import GoldenSet
@@ -201,7 +201,6 @@ IDS = st.one_of(
 GRADES = st.sampled_from([0, 1, 2, 3, 0.5, 1000])
 
 
-@settings(max_examples=100, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     judged=st.dictionaries(
         IDS.filter(str.isprintable), GRADES.filter(lambda grade: grade >= 1), min_size=1, max_size=4

@@ -14,7 +14,7 @@ from pathlib import Path
 import ir_measures
 import pytest
 import pytrec_eval
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_irmetrics import GoldenSet, Query
@@ -433,7 +433,6 @@ WORD = st.text(
 )
 
 
-@settings(max_examples=150, suppress_health_check=[HealthCheck.function_scoped_fixture])
 @given(
     st.dictionaries(
         WORD.filter(str.strip),

@@ -56,7 +56,8 @@ QUERY = st.fixed_dictionaries(
     },
 )
 ROUND_TRIP = settings(
-    max_examples=30, suppress_health_check=[HealthCheck.function_scoped_fixture, HealthCheck.filter_too_much]
+    max_examples=settings.default.max_examples // 2,
+    suppress_health_check=[*settings.default.suppress_health_check, HealthCheck.filter_too_much],
 )
 EVERY_TEXT = [
     {"query": text, "relevant": [text], "params": {text.strip(): text}, "note": text}
@@ -91,6 +92,7 @@ def held(queries: list[dict], form: str) -> list[dict]:
     return queries
 
 
+@pytest.mark.hypothesis
 @pytest.mark.parametrize("form", forms())
 def test_each_format_is_read_back(form, capsys):
     target = {"trec": "out.qrels", "beir": "beir/"}.get(form, f"out.{form}")

@@ -17,7 +17,7 @@ from uuid import UUID
 
 import numpy as np
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_irmetrics import GoldenSet, Run, compare, evaluate
@@ -299,7 +299,6 @@ def test_other_languages_stay_readable_wherever_they_stand():
 @given(
     st.dictionaries(st.text(max_size=5), st.lists(st.text(min_size=1), unique=True, max_size=5), max_size=5)
 )
-@settings(max_examples=100)
 def test_any_text_is_kept(rankings):
     run = Run(rankings)
     text = run.dumps()
@@ -510,7 +509,6 @@ def test_a_number_at_either_end_of_its_range_is_read(place, least, most):
 
 
 @given(st.text(max_size=60) | st.integers(0, len(FULL) - 2).map(lambda end: FULL[:end]))
-@settings(suppress_health_check=[HealthCheck.too_slow])
 def test_what_is_cut_or_no_run_at_all_is_refused_in_a_line(text):
     with pytest.raises(ValueError, match=r"^run:\d+: .*\. .*\.$") as caught:
         Run.loads(text)

@@ -6,7 +6,7 @@ import contextlib
 import gzip
 
 import pytest
-from hypothesis import HealthCheck, given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_irmetrics import Run
@@ -98,7 +98,6 @@ SCORES = ["1", "2", "2.0", "2.50", "-1e3", "inf", "0x1", "1_0", "nan", "7 x", "\
     st.sampled_from([" ", "\t", "  "]),
     st.sampled_from(["\n", "\r\n", "\n\n", "\n \n"]),
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_any_lines_are_a_run_in_the_order_of_trec_eval_or_an_error(tmp_path, rows, blank, end):
     path = tmp_path / "a.run"
     path.write_bytes(
@@ -121,7 +120,6 @@ def test_any_lines_are_a_run_in_the_order_of_trec_eval_or_an_error(tmp_path, row
         unique=True,
     )
 )
-@settings(suppress_health_check=[HealthCheck.function_scoped_fixture], max_examples=60)
 def test_what_is_written_reads_back_in_the_order_of_the_queries(tmp_path, ids):
     run = Run({"q2": ids, "q1": ids[::-1], "q3": ids[:1]})
     run.save(tmp_path / "a.run")

@@ -7,7 +7,7 @@ from itertools import count
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from pytest_irmetrics import batched
@@ -133,7 +133,6 @@ NAMES = st.sampled_from(["id", "_id", "hits", "body", "metadata", "a", "b"])
         max_leaves=8,
     )
 )
-@settings(max_examples=300)
 def test_any_value_is_read_or_explained(answer):
     found = read(answer)
     if reached(isinstance(found, list) and found):

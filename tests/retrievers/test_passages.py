@@ -9,7 +9,7 @@ from pathlib import Path
 from types import SimpleNamespace
 
 import pytest
-from hypothesis import assume, given, settings
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from pytest_irmetrics import GoldenSet, compare, evaluate
@@ -184,7 +184,6 @@ PASSAGES = st.lists(
 ).filter(lambda passages: any(grade for _, _, grade in passages))
 
 
-@settings(max_examples=40)
 @given(CHUNKS, PASSAGES, st.sampled_from(["error", "collapse"]))
 def test_no_passage_counts_twice_and_no_score_leaves_its_range(folder, chunks, passages, duplicates):
     assume(any(text.strip() for _, text in chunks))
