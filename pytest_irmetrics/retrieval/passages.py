@@ -84,10 +84,11 @@ def read_passage_ranking(
 
 
 def _holds_half(passage: Passage, text: str) -> bool:
-    """Say whether a chunk holds the first or the last half of a passage's words, as the longer side of a border does."""
+    """Say whether a chunk holds the first or the last half of a passage's words and no more, as the longer side of a border does."""
     words = passage.normalized.split()
     half = len(words) // 2
-    return half > 1 and any(" ".join(part) in text for part in (words[:half], words[-half:]))
+    whole = passage.normalized.casefold() in text.casefold()  # in other letters: no border cuts it
+    return half > 1 and not whole and any(" ".join(part) in text for part in (words[:half], words[-half:]))
 
 
 def _chunk_entry(document: str, own_id: str | None, taken: Collection[str], judged: Collection[str]) -> str:
