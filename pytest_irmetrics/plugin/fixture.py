@@ -294,9 +294,11 @@ def _decided(
         first = verdicts[0]
         details = _with_fixture_to_write(item, looked_through[first.word], first.details)
         verdicts = (first._replace(details=details),)
-    if settings.update and comparison is None:
-        # The first baseline: of course there was nothing to compare with.
-        verdicts = tuple(verdict for verdict in verdicts if verdict.state != "not checked")
+    if settings.update:
+        unchecked = [verdict for verdict in verdicts if verdict.state == "not checked"]
+        verdicts = tuple(verdict for verdict in verdicts if verdict not in unchecked)
+        if comparison is not None:  # with the first baseline there was nothing to hold it to
+            verdicts += tuple(one._replace(text=f"{one.text} An update is not held to that.") for one in unchecked)
     corpus = item.fixtures.corpus
     return ItemResult(
         now,
