@@ -298,7 +298,8 @@ def _decided(
         unchecked = [verdict for verdict in verdicts if verdict.state == "not checked"]
         verdicts = tuple(verdict for verdict in verdicts if verdict not in unchecked)
         if comparison is not None:  # with the first baseline there was nothing to hold it to
-            verdicts += tuple(one._replace(text=f"{one.text} An update is not held to that.") for one in unchecked)
+            said = "An update is not held to that."
+            verdicts += tuple(one._replace(text=f"{one.text} {said}") for one in unchecked)
     corpus = item.fixtures.corpus
     return ItemResult(
         now,

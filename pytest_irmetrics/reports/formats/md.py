@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import re
 from bisect import bisect
-from collections.abc import Iterable, Iterator, Sequence
-from itertools import accumulate
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import accumulate, chain
 
 from pytest_irmetrics.base.escape import code_markdown, escape_markdown
 from pytest_irmetrics.base.wording import listed, plural
@@ -44,8 +44,9 @@ def render(session: SessionReport, *, limit: int = COMMENT_LIMIT) -> str:
 
     It says what it leaves out.
     """
+    said = {item.nodeid: [*document.all_of(item)] for item in session.items}
     for queries in _QUERIES:
-        sections = ["\n".join(part) + "\n" for part in _sections(session, queries) if part]
+        sections = ["\n".join(part) + "\n" for part in _sections(session, said, queries) if part]
         ends = [*accumulate(len(part.encode()) for part in sections)]
         if ends[-1] <= limit:
             return "".join(sections)
@@ -53,7 +54,9 @@ def render(session: SessionReport, *, limit: int = COMMENT_LIMIT) -> str:
     return "".join([*sections[:shown], *_more(len(sections) - shown, "section"), "\n"]) if shown else ""
 
 
-def _sections(session: SessionReport, queries: int) -> Iterator[list[str]]:
+def _sections(
+    session: SessionReport, said: Mapping[str, Sequence[Block]], queries: int
+) -> Iterator[list[str]]:
     """Yield the sections of the report, each as its lines, those first that are left out last."""
     items = session.failures_first
     unit, names = session.unit, session.names
@@ -77,17 +80,20 @@ def _sections(session: SessionReport, queries: int) -> Iterator[list[str]]:
         yield ["", lead, "", *shown, *_more(len(lines) - _MESSAGE_LINES, "line")]
     yield [*_blocks(variant_tables(items), queries)] if in_full else []
     for item in failing:
-        yield [*_golden_set(item, names[item.nodeid], session, queries)]
+        yield [*_golden_set(item, names, session, said[item.nodeid], queries)]
     if in_full and passing:
-        lines = [line for item in passing for line in _golden_set(item, names[item.nodeid], session, queries)]
+        each = (_golden_set(item, names, session, said[item.nodeid], queries) for item in passing)
+        lines = [*chain.from_iterable(each)]
         folded = f"<details><summary>{plural(len(passing), f'other {unit}')}</summary>"
         yield ["", folded, *lines, "", "</details>"] if failing else lines
 
 
-def _golden_set(item: ItemReport, name: str, session: SessionReport, queries: int) -> Iterator[str]:
-    yield from ("", f"### {_code(name)}: {_words(session.verdict(item))}")
+def _golden_set(
+    item: ItemReport, names: Mapping[str, str], session: SessionReport, said: Iterable[Block], queries: int
+) -> Iterator[str]:
+    yield from ("", f"### {_code(names[item.nodeid])}: {_words(session.verdict(item))}")
     yield from ("", f"{_code(item.nodeid)}: {_words(subject(item))}.")
-    yield from _blocks(document.all_of(item), queries)
+    yield from _blocks(said, queries)
 
 
 def _blocks(blocks: Iterable[Block], queries: int) -> Iterator[str]:
