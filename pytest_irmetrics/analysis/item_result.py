@@ -95,6 +95,7 @@ class ItemResult:
                 self.comparison, self.gates, self.verdicts, leading, self.not_in_index
             )
             report.judge = judge if judgments_decide else None
+            report.notes = [note for note in self.notes if note.text not in report.kind_sentences]
         if self.comparison is not None and now.run.provenance:
             from pytest_irmetrics.analysis.provenance import provenance_difference  # noqa: PLC0415 - where the fixture is
 

@@ -54,9 +54,9 @@ def kind_of_change(
     if unknown_ids:
         return kind, [sentence for sentence in (lacking, sign, stages) if sentence], False
     # Where stages hold what was lost, it is known to be relevant, and what ranked it lower is at fault; of documents lost before
-    # the ranking, what is new stands below what stayed, so that it took no place from them.
+    # the ranking, what is new stands below what stayed, so that it took no place from them; and ids in another spelling are not new.
     missing = None
-    if leading is not None and not (held or explained or kind == "lost_before_ranking"):
+    if leading is not None and not (held or explained or kind in ("lost_before_ranking", "ids_respelt")):
         missing = missing_judgments(comparison, leading)
     mean_fell = any(verdict.on_fall and verdict.tag is None for verdict in fell)
     sentences = [

@@ -35,6 +35,7 @@ _JUDGED = ("baseline", "min", "max", "min_each", *COMPARING_WORDS, *_ABOUT_ANSWE
 _STORED_ANEW = "this branch stores its baseline anew"
 _EDITED = "this branch edited the golden set"
 _LOOSENED = "this branch loosened its limits"
+_ADDED = "this branch added limits, which share one level of significance"
 _UNKNOWN = "what it lowers is unknown"
 
 _CURE = "To accept it, add `-o ir_accept=warn` to this command; else mend the search, and store its baseline again."
@@ -77,8 +78,9 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         return
     before = now.of_run(run)
     edits = [*edits_of(Comparison(now, before), committed.golden)]
+    is_shallower = now.depth is not None and run.depth is not None and now.depth < run.depth
     if None not in (run.depth, now.depth) and run.depth != now.depth:
-        edits.append(Edit("depth", "", str(run.depth), str(now.depth)))
+        edits.append(Edit("depth", "", str(run.depth), str(now.depth), weaker=is_shallower))
     limits = read_limits(run, now.custom, _ORIGIN)
     as_written, gates = gates, with_each_tag(gates, now)
     accepted = []
@@ -91,8 +93,12 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         accepted += [(verdict, _LOOSENED) for verdict in unreadable]
         # The worse verdict counts.
         gates = Gates(gates, own=gates.own, also=with_each_tag(limits.gates, now))
+    report.holds_less = any(edit.weaker for edit in edits)
     judged = chain(gates.slices, gates.also.slices if gates.also is not None else ())
     gated = dict.fromkeys((metric, tag) for metric, tag in judged if metric.kind != "latency")
+    if is_shallower and any(metric.cutoff is None for metric, _ in gated):
+        unseen = f"A fall below rank {now.depth} is not seen: {run.depth} results were asked for at {report.where}."
+        accepted.append((Verdict("failed", unseen, "baseline"), _LOOSENED))
     known = now.metrics
     now = replace(now, metrics=tuple(dict.fromkeys([*known, *(metric for metric, _ in gated)])))
 
@@ -129,7 +135,8 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
             # A metric that was gated at that commit alone has no score today.
             metric = verdict.metric if verdict.metric in known else None
             is_edited = verdict.word in _ABOUT_ANSWERS or not is_anew
-            why = _LOOSENED if verdict.origin == _ORIGIN else _EDITED if is_edited else _STORED_ANEW
+            limits_changed = _LOOSENED if report.holds_less else _ADDED
+            why = limits_changed if verdict.origin == _ORIGIN else _EDITED if is_edited else _STORED_ANEW
             accepted.append((verdict._replace(text=text, metric=metric), why))
     moved = [*_means(comparison, now, run, gated)]
     if not (moved or accepted or comparison.is_unchanged):
@@ -140,7 +147,6 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         *moved,
         *edit_sentences(edits),
     ]
-    report.holds_less = any(edit.weaker for edit in edits)
     report.state = "changed" if report.details else "unchanged"
     report.details += [f"Note: {committed.why}"] if committed.why else []
     decisive = next((compared for verdict, compared, _ in found if verdict.failed), None)

@@ -68,7 +68,8 @@ def _obstacle(case: Case, comparison: Comparison, gate: Gate) -> tuple[str, str]
     """Say why a gate cannot be judged against a baseline, and what to do: too shallow, or too few of a tag's queries pair."""
     against, depth, cutoff = case.against, comparison.baseline.depth, gate.metric.cutoff
     if cutoff is not None and depth is not None and cutoff > depth:
-        text = f"{subject(gate)} needs {cutoff} results a query, and {against.name} holds {depth}."
+        holder = against.name if (comparison.full.depth or cutoff) >= cutoff else "today's run"
+        text = f"{subject(gate)} needs {cutoff} results a query, and {holder} holds {depth}."
         return text, "Store a deeper one." if against.update_command else "Give a deeper one."
     # The whole set has a verdict of its own.
     share = 1.0 if gate.tag is None else comparison.paired_share(gate.tag)

@@ -183,11 +183,19 @@ def unread_baselines(config: pytest.Config, read: Collection[Path]) -> list[Path
 
     None after a run that left out tests of the files that it was asked for, which can tell of no baseline.
     """
-    narrowed = any(config.getoption(name, None) for name in _NARROWING_OPTIONS)
+    narrowed = any(_is_typed(config, config.getoption(name, None)) for name in _NARROWING_OPTIONS)
     if narrowed or not runs_tests(config) or not collects_whole_files(config):
         return []
     stored = {os.path.realpath(path): path for path in _stored(config)}
     return [stored[real] for real in stored.keys() - set(map(os.path.realpath, read))]
+
+
+def _is_typed(config: pytest.Config, value: Any) -> bool:
+    """Tell whether an option's value was typed; what `addopts` leaves out of every run, no run leaves out unsaid."""
+    typed = " ".join(map(str, config.invocation_params.args))
+    return value is True or any(
+        str(one) in typed for one in (value if isinstance(value, list) else [value]) if one
+    )
 
 
 def _stored(config: pytest.Config) -> Iterator[Path]:

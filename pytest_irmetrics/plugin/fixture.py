@@ -25,7 +25,7 @@ from pytest_irmetrics.plugin.baselines import read_stored_run, run_of_other
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.item_report import add_notes, item_report
 from pytest_irmetrics.plugin.marks import MarkError
-from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport, Note
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
 from pytest_irmetrics.retrieval.answers import find_id_path
 from pytest_irmetrics.run import Run, RunError
@@ -136,8 +136,11 @@ class IRMetrics:
                 stored, compared = read_stored_run(item, against)
                 asked = item.retriever(retriever)
                 own = None if stored is None else stored.source
-                if isinstance(asked, Run) and asked.source == own is not None:
-                    raise RunError(_ITSELF)
+                if isinstance(asked, Run):
+                    if asked.source == own is not None:
+                        raise RunError(_ITSELF)
+                    said = "No search was asked: the answers are those of a recorded run."
+                    item.notes.append(Note("normal", said))
                 if against is not None and against is asked:
                     why = "`against` is the retriever itself, so nothing can fall. Give the other one."
                     raise MarkError(why)

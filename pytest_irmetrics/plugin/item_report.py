@@ -36,7 +36,8 @@ def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     limits, tags = settings.thresholds if result.checked else (), item.golden.tags
     bound = {None, *tags, *([EACH_TAG] if tags else [])}
     report.unbound = [mean_name(limit.metric, limit.tag) for limit in limits if limit.tag not in bound]
-    report.look = item.command(*(["--ir-baseline"] if own else []))
+    since = [f"--ir-since={settings.since}"] if settings.since else []
+    report.look = item.command(*(["--ir-baseline"] if own else since))
     report.accept = item.command("--ir-baseline-update") if own and result.acceptable else None
     _add_titles(report, item)
     _add_run(report, item, result)
@@ -86,16 +87,21 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
         return
     report.baseline_digest = item.baseline_digest
     report.baseline_text = text
-    if settings.only_queries and result.comparison is not None:
-        stored = result.comparison.baseline.run
+    if result.comparison is None:
+        return
+    stored = result.comparison.baseline.run
+    if settings.only_queries:
         merged = with_answers(stored, run.answers)
         report.baseline_text = merged.dumps()
         report.notes += notes_on_accepted(stored, run, merged)
     elif own:
+        # Of answers of another depth a part alone is compared.
+        deep = stored.means if stored.depth != run.depth else {}
+        rows = ((row.metric if row.tag is None else f"{row.metric} of {row.tag}", row) for row in report.rows)
         report.notes += losses(
-            (row.metric if row.tag is None else f"{row.metric} of {row.tag}", row.baseline, row.now)
-            for row in report.rows
-            if not row.metric.startswith("overlap")  # which is 1 with the new baseline
+            (name, deep.get(name, row.baseline), row.now)
+            for name, row in rows
+            if not name.startswith("overlap")  # which is 1 with the new baseline
         )
 
 

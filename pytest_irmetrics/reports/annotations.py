@@ -46,8 +46,6 @@ def github_errors(session: SessionReport, root: str) -> Iterator[str]:
 
 def github_warnings(session: SessionReport) -> Iterator[str]:
     """Yield a command for GitHub's log on baselines that were not looked at or gate nothing, on each fall accepted and on each undecided."""
-    if session.passed_over_note:
-        yield _command("warning", {}, "Search quality: no baseline was looked at", session.passed_over_note)
     for note in session.baseline_notes:
         yield _command("warning", {}, "Search quality: a baseline that gates nothing", note)
     for state, name in (("accepted", "warning"), ("undecided", "notice")):

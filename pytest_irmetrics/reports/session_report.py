@@ -55,9 +55,10 @@ class SessionReport(NamedTuple):
     gone_since: Sequence[str] = ()
     """With ``--ir-since``: the baselines that were there and are gone, with their tests."""
 
-    # For the terminal summary alone, and annotations:
     baselines_passed_over: int = 0
     """How many stored baselines were not compared with, as nothing asked for that."""
+
+    # For the terminal summary alone, and annotations:
     failures_printed: bool = True
     """Whether pytest printed each failure's message."""
     problems: Sequence[str] = ()
@@ -102,25 +103,21 @@ class SessionReport(NamedTuple):
 
     @property
     def baseline_notes(self) -> Iterator[str]:
-        """Name the baselines that gate nothing any more: those that no test read, and those that are gone since a commit."""
-        unread, gone = self.unused_baselines, self.gone_since
+        """Count the baselines that nothing was compared with, and name those that no test read, or that are gone since a commit."""
+        unread, gone, count = self.unused_baselines, self.gone_since, self.baselines_passed_over
+        if count:
+            were = plural(count, "stored baseline was", "stored baselines were")
+            cure = "To compare: --ir-baseline, or `ir_baseline = true` among the settings."
+            yield f"{were} not looked at, so no fall fails here. {cure}"
         if unread:
             one = len(unread) == 1
             lead = f"the {'baseline' if one else 'baselines'} {listed(unread, _NAMED)} {'was' if one else 'were'}"
-            why = "A test may be skipped, not collected or taken out by a hook, lack the fixture irmetrics, or be gone"
+            why = "A test may be skipped, deselected, not collected or taken out by a hook, lack the fixture irmetrics, or be gone"
             yield f"{lead} read by no test. {why}; then delete {'it' if one else 'them'}."
         if gone:
             one = len(gone) == 1
             what = f"the {'baseline' if one else 'baselines'} {listed(gone, _NAMED)}. {'Its test is' if one else 'Their tests are'}"
             yield f"gone since the commit of --ir-since: {what} not gated any more."
-
-    @property
-    def passed_over_note(self) -> str:
-        """Say that stored baselines were not compared with; empty where nothing is to be said."""
-        count = self.baselines_passed_over
-        were = plural(count, "stored baseline was", "stored baselines were")
-        cure = "To compare: --ir-baseline, or `ir_baseline = true` among the settings."
-        return f"{were} not looked at, so no fall fails here. {cure}" if count else ""
 
     def fails(self, item: ItemReport) -> bool:
         """Whether an item counts as failed: a gate or the test failed, and no xfail mark expects that."""

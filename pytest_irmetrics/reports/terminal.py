@@ -154,8 +154,8 @@ def _ending(session: SessionReport, verbosity: int) -> Iterator[Block]:
     if verbosity >= 0:
         yield from (Text(f"baseline {stored}") for stored in sorted(session.stored))
         yield from (Text(f"report {path}: written") for path in session.written)
-    notes = (session.passed_over_note, *session.baseline_notes, *session.notes)
-    yield from (Text(f"note: {note}", "warn") for note in notes if note)
+    notes = (*session.baseline_notes, *session.notes)
+    yield from (Text(f"note: {note}", "warn") for note in notes)
 
 
 def _since(session: SessionReport, names: Mapping[str, str]) -> Iterator[Block]:

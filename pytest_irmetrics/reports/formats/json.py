@@ -42,6 +42,7 @@ def render(session: SessionReport) -> str:
         "unmeasured": dict(session.unmeasured),
         "run_info": session.info and session.info._asdict(),
         "gone_since": list(session.gone_since),
+        "baselines_passed_over": session.baselines_passed_over,
     }
     items = sorted(session.items, key=lambda item: item.nodeid)
     tests = ",\n".join(_test(item, session.outcomes.get(item.nodeid)) for item in items)
@@ -102,4 +103,5 @@ def _session(document: dict[str, Any]) -> SessionReport:
         unused_baselines=document["unused_baselines"],
         info=None if info is None else RunInfo(**info),
         gone_since=document.get("gone_since", ()),
+        baselines_passed_over=document.get("baselines_passed_over", 0),
     )
