@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
 from pytest_irmetrics.base.wording import joined, plural
@@ -278,63 +278,45 @@ class _Drop(_Moved):
     def state(self) -> State:
         return self._outcome[0]
 
-    @cached_property
-    def _outcome(self) -> tuple[State, _Why]:
-        """What the fall is by its limit, and by what."""
-        change, level, auto = self.change, self.level, self.gate.limit.auto
-        if at_least(self.limit, self.value):
-            return "passed", "within"
-        if self.noise is not None and 0 < (change.baseline or 0.0) <= self.limit + self.margin:
-            return "failed", "noise hides any fall"
-        if at_least(self.limit + self.margin, self.value):
-            return "undecided", "noise"
-        if level is None:
-            return "failed", "beyond"
-        if auto and not at_least(self.gate.exact(change.baseline), self.value):
-            return "failed", "far"
-        p, _ = self.p_value  # which takes time, of a hundred thousand queries
-        if p is not None and p < level:
-            return "failed", "unlikely"
-        if auto and len(change.lost) - len(change.found) > _MOST_LOST:
-            return "failed", "lost"
-        # Without a p-value there is no telling that it is chance.
-        return ("undecided", "chance") if auto or p is not None else ("failed", "beyond")
-
     @property
     def text(self) -> str:
-        gate, change, against = self.gate, self.change, self.case.against.name
+        return self._outcome[1]
+
+    @cached_property
+    def _outcome(self) -> tuple[State, str]:
+        """What the fall comes to, and the sentence that says by what."""
+        gate, change, level, against = self.gate, self.change, self.level, self.case.against.name
+        auto, limit, margin = gate.limit.auto, self.limit, self.margin
         share = f" ({gate.limit} of {score_text(change.baseline)})" if gate.limit.percent else ""
-        rule = f"at most {score_text(self.limit, self.value)}{share} is allowed"
-        why = self._outcome[1]
-        if why == "within":
+        rule = f"at most {score_text(limit, self.value)}{share} is allowed"
+        if at_least(limit, self.value):
             moved = (
                 f"moved by {signed_text(change.delta)}" if abs(change.delta) > TOLERANCE else "did not move"
             )
-            return f"{subject(gate)} {moved} from {against}; {rule}."
-        size, now = score_text(self.value, self.limit), score_text(change.now, change.baseline)
+            return "passed", f"{subject(gate)} {moved} from {against}; {rule}."
+        size, now = score_text(self.value, limit), score_text(change.now, change.baseline)
         fell = f"{subject(gate)} fell by {size} from {against} to {now}"
-        if why == "noise":
-            return (
-                f"{fell}, which answers that differ from one time to the next explain: undecided ({rule}, and up to "
-                f"{score_text(self.margin)} more is run noise)."
-            )
-        if why == "chance":
-            return f"{fell}, which may be chance: undecided{self._chance()}"
-        because = ""
-        if why == "noise hides any fall":
-            because = (
-                ". It cannot be judged: answers differ so much from one time to the next that even 0 would pass. Ask more "
-                "often"
-            )
-        elif why == "unlikely":
-            p, adjusted = self._p_text(" = ")
-            because = f". {p}{adjusted}{',' * bool(adjusted)} is below the significance {self.level:g}"
-        elif why == "far":
-            because = f", {score_text(gate.exact(change.baseline), self.value)} where it may be chance"
-        elif why == "lost":
-            found = len(change.found) or "none"
-            because = f". {len(change.lost)} queries fell to 0, and {found} rose from it"
-        return f"{fell}; {rule}{because}."
+        if self.noise is not None and 0 < (change.baseline or 0.0) <= limit + margin:
+            why = "answers differ so much from one time to the next that even 0 would pass. Ask more often"
+            return "failed", f"{fell}; {rule}. It cannot be judged: {why}."
+        if at_least(limit + margin, self.value):
+            why = "which answers that differ from one time to the next explain"
+            more = f"up to {score_text(margin)} more is run noise"
+            return "undecided", f"{fell}, {why}: undecided ({rule}, and {more})."
+        if auto and not at_least(exact := gate.exact(change.baseline), self.value):
+            return "failed", f"{fell}; {rule}, {score_text(exact, self.value)} where it may be chance."
+        p = None if level is None else self.p_value[0]  # which takes time, of a hundred thousand queries
+        if level is not None and p is not None and p < level:
+            shown, adjusted = self._p_text(" = ")
+            why = f"{shown}{adjusted}{',' * bool(adjusted)} is below the significance {level:g}"
+            return "failed", f"{fell}; {rule}. {why}."
+        if auto and len(change.lost) - len(change.found) > _MOST_LOST:
+            why = f"{len(change.lost)} queries fell to 0, and {len(change.found) or 'none'} rose from it"
+            return "failed", f"{fell}; {rule}. {why}."
+        # Without a p-value there is no telling that it is chance.
+        if auto or p is not None:
+            return "undecided", f"{fell}, which may be chance: undecided{self._chance()}"
+        return "failed", f"{fell}; {rule}."
 
     def _p_text(self, sign: str) -> tuple[str, str]:
         """Return the adjusted p beside its level, and for how many gates it was adjusted."""
@@ -426,9 +408,6 @@ def noise_text(noise: RunNoise, limit: float | None = None) -> str:
     spread = f"{score_text(noise.deviation)} from run to run (standard deviation)"
     return f"With {asked} the difference varies by {spread}{beyond}.{unstable}"
 
-
-_Why = Literal["within", "beyond", "unlikely", "far", "lost", "noise hides any fall", "chance", "noise"]
-"""What decides on a fall: the limit; p, the limit of `auto` beyond which nothing is chance, or queries lost; or why nothing can."""
 
 MOVED: Mapping[str, type[_Moved]] = {"max_drop": _Drop, "max_lost": _Lost, "min_gain": _Moved}
 """The words that hold a run against another."""
