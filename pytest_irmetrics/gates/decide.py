@@ -304,17 +304,18 @@ def _unpaired(case: Case) -> Iterator[Verdict]:
     share = comparison.paired_share()
     edited, edited_share = comparison.passages_edited, comparison.share_of(comparison.passages_edited)
     if share < MIN_PAIRED:
-        text, advice = too_few_paired(comparison, share, against)
+        text = too_few_paired(comparison, share, against)
         queries = (*comparison.reworded, *edited, *comparison.new)
-        yield Verdict("failed", text, "baseline", queries=queries, details=(advice,))
     elif not at_least(_MAX_EDITED, edited_share):
-        name = against.name
+        name, queries = against.name, edited
         text = (
             f"{plural(len(edited), *QUERY)} of {name}, {per_cent(edited_share)} by weight, "
             f"{'judges' if len(edited) == 1 else 'judge'} other passages now: {listed(edited)}. "
             f"{name[0].upper()}{name[1:]} was not searched for these, so a fall could hide behind the edit."
         )
-        yield Verdict("failed", text, "baseline", queries=edited, details=(pair_again(against),))
+    else:
+        return
+    yield Verdict("failed", text, "baseline", queries=queries, details=(pair_again(against),))
 
 
 def would_pass(evaluation: Evaluation, query: Query, gates: Gates) -> bool:

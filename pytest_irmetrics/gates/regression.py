@@ -38,7 +38,7 @@ def compared(case: Case, gate: Gate) -> Verdict | None:
         return verdict
     sides = (comparison, comparison.under_stored_labels)
     moved = [MOVED[gate.word](gate, case, comparison, one) for one in sides if one is not None]
-    if found := [one for one in moved if one.pairs]:
+    if found := [one for one in moved if one.change.n]:
         return min(found, key=lambda one: STATES.index(one.state)).verdict()
     if before := moved[0].change.before:
         why = f"A gate over no query: {subject(gate)} leaves out today whatever it counted in {against.name}."
@@ -55,31 +55,28 @@ def compared(case: Case, gate: Gate) -> Verdict | None:
 
 
 def not_comparable(case: Case, gate: Gate) -> Verdict | None:
-    """Return the verdict on a gate that compares where there is nothing to compare with, or too little; else None."""
-    if case.comparison is None:
+    """Return the verdict on a gate that compares where there is nothing to compare with, too little or too shallow; else None."""
+    comparison, against, cutoff = case.comparison, case.against, gate.metric.cutoff
+    if comparison is None:
         other = "check(against=…) or " if WORDS[gate.word].compares_with == "run" else ""
         text = f"{subject(gate)}: {gate.word} {gate.limit} is not checked without {other}--ir-baseline."
         return Verdict.of(gate, "not checked", text)
-    obstacle = _obstacle(case, case.comparison, gate)
-    return obstacle and Verdict.of(gate, case.failure(gate), obstacle[0], details=obstacle[1:])
-
-
-def _obstacle(case: Case, comparison: Comparison, gate: Gate) -> tuple[str, str] | None:
-    """Say why a gate cannot be judged against a baseline, and what to do: too shallow, or too few of a tag's queries pair."""
-    against, depth, cutoff = case.against, comparison.baseline.depth, gate.metric.cutoff
+    depth = comparison.baseline.depth
+    # The whole set has a verdict of its own.
+    share = 1.0 if gate.tag is None else comparison.paired_share(gate.tag)
     if cutoff is not None and depth is not None and cutoff > depth:
         holder = against.name if (comparison.full.depth or cutoff) >= cutoff else "today's run"
         text = f"{subject(gate)} needs {cutoff} results a query, and {holder} holds {depth}."
-        return text, "Store a deeper one." if against.update_command else "Give a deeper one."
-    # The whole set has a verdict of its own.
-    share = 1.0 if gate.tag is None else comparison.paired_share(gate.tag)
-    return None if share >= MIN_PAIRED else too_few_paired(comparison, share, against, gate.tag)
+        advice = "Store a deeper one." if against.update_command else "Give a deeper one."
+    elif share < MIN_PAIRED:
+        text, advice = too_few_paired(comparison, share, against, gate.tag), pair_again(against)
+    else:
+        return None
+    return Verdict.of(gate, case.failure(gate), text, details=(advice,))
 
 
-def too_few_paired(
-    comparison: Comparison, share: float, against: Against, tag: str | None = None
-) -> tuple[str, str]:
-    """Say which share of the baseline's queries, or of those with a tag, is still asked in the same words; and what to do.
+def too_few_paired(comparison: Comparison, share: float, against: Against, tag: str | None = None) -> str:
+    """Say which share of the baseline's queries, or of those with a tag, is still asked in the same words.
 
     The share is by weight. Of the whole set it is said, too, where the others are.
     """
@@ -89,11 +86,10 @@ def too_few_paired(
         f"{f', {passages:,} with other passages' if passages else ''}"
     )
     tagged, others = ("", others) if tag is None else (f" tagged {tag}", "")
-    text = (
+    return (
         f"Only {per_cent(share)} of {against.name}'s queries{tagged} (by weight) are still asked in the same words{others}. "
         "That is too few to say that nothing regressed."
     )
-    return text, pair_again(against)
 
 
 def pair_again(against: Against) -> str:
@@ -125,11 +121,6 @@ class _Moved:
         gate = self.gate
         change = self.comparison.change(gate.metric, gate.tag)
         return change if gate.query_id is None else change.of_query(gate.query_id)
-
-    @property
-    def pairs(self) -> bool:
-        """Whether there is a query to compare."""
-        return self.change.n > 0
 
     @property
     def value(self) -> float:
@@ -267,7 +258,7 @@ class _Drop(_Moved):
         family: dict[Gate, float] = {}
         for gate in self.case.gates:
             alike = gate.word == "max_drop" and gate.limit.auto == self.gate.limit.auto
-            if alike and _obstacle(self.case, self.comparison, gate) is None:
+            if alike and not_comparable(self.case, gate) is None:
                 one = replace(self, gate=gate)
                 if one.level is not None and one.change.p_value is not None:
                     family[gate] = one.change.p_value
