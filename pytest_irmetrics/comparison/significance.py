@@ -13,7 +13,7 @@ from bisect import bisect, bisect_left
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
-from itertools import accumulate, chain, repeat
+from itertools import accumulate
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 
@@ -320,12 +320,7 @@ def standard_error(differences: Sequence[float]) -> float | None:
     if size < 2:
         return None
     mean = _mean(differences)
-    values = Counter(differences)
-    widest = max(abs(value - mean) for value in values)
-    if not widest:
-        return 0.0
-    squares = [repeat(((value - mean) / widest) ** 2, n) for value, n in values.items()]
-    return widest * math.sqrt(math.fsum(chain.from_iterable(squares)) / (size - 1) / size)
+    return math.sqrt(math.fsum([(value - mean) ** 2 for value in differences]) / (size - 1) / size)
 
 
 def _mean(differences: Sequence[float]) -> float:
