@@ -126,15 +126,8 @@ def _enough(seen: int, answers: Answers) -> bool:
 
 def _showing(answers: Answers, test: Callable[[Ranking, Ranking], bool]) -> Answers:
     """Return the changed answers that show a sign; none where they are too few to count."""
-    seen, left = [], len(answers)
-    for pair in answers:
-        if pair.before != pair.now and test(pair.before, pair.now):
-            seen.append(pair)
-        else:
-            left -= 1
-            if not _enough(left, answers):
-                return []
-    return seen
+    seen = [pair for pair in answers if pair.before != pair.now and test(pair.before, pair.now)]
+    return seen if _enough(len(seen), answers) else []
 
 
 # What is true of the ids or of whole answers explains all that follows from it ------------------------------
