@@ -8,7 +8,6 @@ from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison, compare
-from pytest_irmetrics.comparison.stored_runs import is_answer_to
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Metric
@@ -81,10 +80,9 @@ def _read(repository: Repository, commit: str, path: str, called: str, depth: in
 
 
 def _evaluate(run: Run, golden: GoldenSet, metrics: Sequence[Metric], depth: int | None) -> Evaluation:
-    """Score a version over those of the golden set's queries that it holds in their words."""
-    answers, queries = run.answers, golden.queries
-    held = [i for i in answers if i in queries and is_answer_to(answers[i], queries[i])]
-    return Evaluation(golden, Retrieved(run), tuple(metrics), depth).narrowed(held, None)
+    """Score a version over those of the golden set's queries that it holds in their words: it is compared with itself."""
+    evaluation = Evaluation(golden, Retrieved(run), tuple(metrics), depth)
+    return compare(evaluation, evaluation).now
 
 
 def _deltas(comparison: Comparison | None) -> dict[str, float]:

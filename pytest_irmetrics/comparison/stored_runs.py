@@ -10,7 +10,7 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluation import CustomMetrics
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.golden.query import Passage, judges_other_passages
+from pytest_irmetrics.golden.query import Passage
 from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Answer, Run
@@ -25,11 +25,6 @@ LabelPart = Literal["judgments", "relevance level", "weights", "tags"]
 def is_in_the_words_of(answer: Answer, query: Query) -> bool:
     """Whether a stored answer was to this text and params; a run without texts (a TREC run) pairs by id."""
     return answer.text is None or (answer.text == query.text and answer.params == query.params)
-
-
-def is_answer_to(answer: Answer, query: Query) -> bool:
-    """Whether a stored answer was to this text and params, and searched for the passages that the query judges."""
-    return is_in_the_words_of(answer, query) and not judges_other_passages(query, answer)
 
 
 def stored_weight(answer: Answer, otherwise: float = 1.0) -> float:
