@@ -27,7 +27,6 @@ from pytest_irmetrics.plugin.config import (
 if TYPE_CHECKING:
     from collections.abc import Callable, Generator, Iterator, Mapping, Sequence
     from importlib.machinery import ModuleSpec
-    from typing import NoReturn
 
     from pytest_irmetrics.evaluation import Evaluation
     from pytest_irmetrics.plugin.fixture import IRMetrics
@@ -157,10 +156,12 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
                 _fail_in_place_of_test(problem)
 
 
-def _fail_in_place_of_test(problem: str) -> NoReturn:
+def _fail_in_place_of_test(problem: str) -> None:
     # No frame of a test is on the stack: were this one hidden too, pytest would say under the message that all are.
     __tracebackhide__ = False
-    raise pytest.fail.Exception(problem, pytrace=False)
+    from pytest_irmetrics.plugin.fixture import fail  # noqa: PLC0415 - only a failure pays for it
+
+    fail(problem)
 
 
 @pytest.hookimpl(wrapper=True)
@@ -181,10 +182,8 @@ def pytest_runtest_makereport(
     elif report.failed and (irmetrics is not None or requests_irmetrics(item)):
         # What failed before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
         setattr(report, REPORT_ATTRIBUTE, None)
-    if call.excinfo is not None and hasattr(report, REPORT_ATTRIBUTE):
-        from pytest_irmetrics.plugin.fixture import shorten_repeated_message  # noqa: PLC0415 - only a failure pays for it
-
-        shorten_repeated_message(item, report, call.excinfo.value)
+    if call.excinfo is not None and (ours := sys.modules.get("pytest_irmetrics.plugin.fixture")):
+        ours.shorten_repeated_message(item, report, call.excinfo.value)
     return report
 
 
