@@ -29,7 +29,7 @@ from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 from pytest_irmetrics.reports.session_report import RunInfo
 from pytest_irmetrics.reports.terminal import summary_lines
-from pytest_irmetrics.run.baseline import baseline_path, split_baseline_path, write_baseline
+from pytest_irmetrics.run.baseline import baseline_path, split_baseline_path
 
 if TYPE_CHECKING:
     from pytest_irmetrics.reports.output import Target
@@ -105,11 +105,13 @@ class Recorder:
         found = attempt.item_report
         if found is None or found.baseline_text is None or attempt.outcome != "passed":
             return  # the baseline that is there stays
-        shown = self._settings.shown(attempt.baseline)
+        from pytest_irmetrics.base.atomic_write import lock_file, write_whole  # noqa: PLC0415 - only an updating run writes one
+
+        path, data, read = attempt.baseline, found.baseline_text.encode("utf-8"), found.baseline_digest
+        shown, again = self._settings.shown(path), "store the baseline again"
         try:
-            changed = write_baseline(
-                attempt.baseline, found.baseline_text, shown=shown, digest_when_read=found.baseline_digest
-            )
+            with lock_file(path):  # what another run has stored since it was read is not written over
+                changed = write_whole(path, data, again=again, shown=shown, digest_when_read=read)
         except IRMetricsError as error:
             self._problems.append(str(error))
         else:

@@ -1,4 +1,4 @@
-"""Find, read and write the baseline of a test: the run that its later runs are compared with.
+"""Name and find the baseline of a test: the run that its later runs are compared with.
 
 A baseline is one JSON file for each test and parameter, below a folder beside the test file. Its name depends on the
 test's name alone, never on what else the folder holds, so that it stays the same on any file system.
@@ -83,34 +83,11 @@ def folders_with_baselines(top: Path, directory: str, skipped: Iterable[str]) ->
         names[:] = [name for name in names if not any(fnmatch(name, pattern) for pattern in skipped)]
 
 
-# Writing.
-
-
 def baseline_digest(path: Path) -> str | None:
-    """Return what `write_baseline` takes as `digest_when_read`; None where there is no file, or none that can be read."""
+    """Return what `write_whole` takes as `digest_when_read`; None where there is no file, or none that can be read."""
     from pytest_irmetrics.base.atomic_write import content_digest  # noqa: PLC0415 - only an updating run writes one
 
     try:
         return content_digest(path.read_bytes()) if path.is_file() else None
     except OSError:
         return None
-
-
-def write_baseline(path: Path, text: str, *, shown: str, digest_when_read: str | None) -> bool:
-    """Write a baseline, whole or not at all, and return whether that changed anything.
-
-    `digest_when_read` is the `content_digest` of the file as it was read: what another run has stored since is not written over. None is not checked.
-
-    Makes the folders that it takes, follows links and keeps the file's mode. Raises WriteError, and then the file is as
-    it was. `shown` is how errors call it.
-    """
-    from pytest_irmetrics.base.atomic_write import lock_file, write_whole  # noqa: PLC0415 - only an updating run writes one
-
-    with lock_file(path):
-        return write_whole(
-            path,
-            text.encode("utf-8"),
-            again="store the baseline again",
-            shown=shown,
-            digest_when_read=digest_when_read,
-        )
