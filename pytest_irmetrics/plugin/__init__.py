@@ -178,10 +178,10 @@ def pytest_runtest_makereport(
     if (call.when == "setup" and not report.failed) or call.when == "teardown":
         return report
     if irmetrics is not None and (irmetrics.is_over or call.when == "setup"):
-        setattr(report, REPORT_ATTRIBUTE, irmetrics.send_report())
+        setattr(report, REPORT_ATTRIBUTE, (str(item.path), irmetrics.send_report()))
     elif report.failed and (irmetrics is not None or requests_irmetrics(item)):
         # What failed before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
-        setattr(report, REPORT_ATTRIBUTE, None)
+        setattr(report, REPORT_ATTRIBUTE, (str(item.path), None))
     if call.excinfo is not None and (ours := sys.modules.get("pytest_irmetrics.plugin.fixture")):
         ours.shorten_repeated_message(item, report, call.excinfo.value)
     return report

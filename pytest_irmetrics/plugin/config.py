@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from pytest_irmetrics.thresholds import Limit, Threshold
 
 REPORT_ATTRIBUTE = "irmetrics_record"
-"""The attribute of a test report that carries the ItemReport of its item, as one JSON string."""
+"""The attribute of a test report that carries the path of its item's file, and the item's ItemReport as one JSON string, or None."""
 
 _FLAG = {"action": "store_true"}
 _LIST: dict[str, Any] = {"action": "append", "default": []}

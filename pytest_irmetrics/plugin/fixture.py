@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gc
+import os
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import contextmanager, nullcontext
 from pathlib import Path
@@ -382,7 +383,8 @@ def shorten_repeated_message(item: pytest.Item, report: pytest.TestReport, raise
     if headline is not None and crash is not None:
         crash.message = f"Failed: {headline}"
         if Path(crash.path).parent == Path(__file__).parent:
-            crash.path, crash.lineno = str(item.path), (item.location[1] or 0) + 1
+            file, line, _ = item.reportinfo()
+            crash.path, crash.lineno = os.fspath(file), (line or 0) + 1
 
 
 def progress_of(node: pytest.Item, total: int) -> Callable[[int], None] | None:

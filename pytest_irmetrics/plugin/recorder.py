@@ -83,15 +83,16 @@ class Recorder:
             return
         crashed = report.when not in _PHASES
         self._is_complete = self._is_complete and not crashed
+        # Not of the node id, to which pytest-xdist's loadgroup adds a group; and a test that a class inherits, or a module
+        # imports, has its location in the file where it is written.
+        file, _, name = report.location
+        path, text = getattr(report, REPORT_ATTRIBUTE, (self._config.rootpath / file, None))
         if report.nodeid not in self._attempts:
             if not crashed and not hasattr(report, REPORT_ATTRIBUTE):
                 return
-            # Not of the node id, to which pytest-xdist's loadgroup adds a group.
-            file, _, name = report.location
-            path = Path(os.path.normpath(self._config.rootpath / file))
+            path = Path(os.path.normpath(path))
             self._attempts[report.nodeid] = _Attempt(baseline_path(path, name, self._settings.baseline_dir))
         attempt = self._attempts[report.nodeid]
-        text = getattr(report, REPORT_ATTRIBUTE, None)
         if text is not None:
             attempt.item_report = ItemReport.loads(text)
         attempt.outcome = _outcome(attempt.outcome, report)
