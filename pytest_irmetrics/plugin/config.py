@@ -96,7 +96,7 @@ def _folder(text: str) -> str:
     path = PurePath(text)
     if path.anchor or ".." in path.parts or not path.parts:
         raise ValueError
-    return text
+    return path.as_posix()  # as paths in a Git repository have it
 
 
 def _lines(text: str) -> list[str]:
