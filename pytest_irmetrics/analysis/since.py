@@ -120,8 +120,8 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         # What a limit of then is on may be in the other part.
         and not (committed.is_part and verdict.over_no_query)
     ]
-    is_anew = stored is None or any(stored.run[i] != run[i] for i in stored.run if i in run)
-    if stored is not None and any(stored.run[i] != now.run[i] for i in stored.run if i in now.run):
+    is_anew = stored is None or _differ(stored.run, run)
+    if stored is not None and _differ(stored.run, now.run):
         held = today.of_run(stored.run).narrowed(stored.run.answers, None)
         itself = Comparison(held, before)
         failed = {verdict.key for verdict, *_ in found if verdict.failed}
@@ -154,6 +154,11 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         # What is shown of it is what fell: its means, its queries, what kind of change it is.
         result.comparison, result.against = decisive, against
     _add_accepted(result, committed, accepted)
+
+
+def _differ(one: Run, other: Run) -> bool:
+    """Tell whether a query that both runs have got other answers, any of those that were repeated."""
+    return any(one.answers[i].rankings != other.answers[i].rankings for i in one if i in other)
 
 
 def _as_strict(query: Query, before: Query | None) -> Query:
