@@ -238,7 +238,7 @@ def baselines_gone_since(config: pytest.Config, renamed: Container[str | None]) 
     """
     try:
         left = _departure(config, run_config(config).since, config.rootpath)
-        root = left.repository.path_of(config.rootpath)
+        root = left.repository.path_of(config.rootpath.resolve())
     except GitError:  # each test failed with it
         return []
     gone = (path for path in left.deleted if _is_below(path, left.directory))
