@@ -182,7 +182,8 @@ class ItemResult:
         if self.comparison is not None and metric.kind != "latency":
             change = self.comparison.change(metric, tag)
             if change.n:
-                row.unpaired, row.n = row.n - change.n, change.n
+                # A query that was excluded since another commit is compared with that, and in no mean of today.
+                row.unpaired, row.n = max(row.n - change.n, 0), change.n
                 row.now, row.baseline, row.delta = change.now, change.baseline, change.delta
                 row.changed, row.worse = change.changed, len(change.worse)
                 row.interval = change.interval if change.changed >= MIN_CHANGED else None
