@@ -203,7 +203,9 @@ class IRMetrics:
         # Not before what the user's own hooks, fixtures and metrics may raise: the test has not passed then.
         if result.checked or result.failed or self._report is None:
             self._report = report
-            item.node.user_properties += _junit_properties(report)
+            found, properties = dict(_junit_properties(report)), item.node.user_properties
+            # Not those of an evaluate() before it beside these.
+            properties[:] = [*(one for one in properties if one[0] not in found), *found.items()]
         if result.checked:
             self._problem = ""
         if result.failed:

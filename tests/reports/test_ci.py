@@ -162,7 +162,7 @@ def test_a_mean_is_over_all_of_today_s_queries_and_what_is_compared_over_those_o
 def test_a_rerun_replaces_the_scores_and_leaves_what_the_test_records(worse):
     worse.test(
         'ir_golden("golden/*.yaml")',
-        'request.node.user_properties.append(("ir.model", "small")); irmetrics.check()',
+        'request.node.user_properties.append(("ir.model", "small")); irmetrics.evaluate(); irmetrics.check()',
     )
     worse.edit("test_search.py", "(irmetrics)", "(irmetrics, request)")
     names = [name for name, _ in properties(worse, "--ir-baseline", "--reruns", "1")[-1]]
