@@ -130,7 +130,7 @@ class GatedItem:
     def _thresholds(self) -> list[list[Threshold]]:
         """The thresholds on this item, a list for each place that sets some, in their order of precedence.
 
-        The places: the nearest mark, the golden set, the other marks, the setting. A mark's tag must be one of a query of
+        The places: a parameter's mark, the golden set, the other marks, the setting. A mark's tag must be one of a query of
         any of the test's golden sets.
         """
         golden, settings = self.golden, self.settings

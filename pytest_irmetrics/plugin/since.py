@@ -47,7 +47,7 @@ class _Departure:
     @cached_property
     def baselines(self) -> list[str]:
         """The paths of the commit's baselines."""
-        return [one for one in self.repository.files(self.commit, "") if _is_below(one, self.directory)]
+        return [one for one in self.repository.files(self.commit, "") if _is_baseline(one, self.directory)]
 
 
 _departure_key = pytest.StashKey[_Departure]()
@@ -120,14 +120,16 @@ def _moved_from(item: GatedItem, left: _Departure, path: str) -> str:
         alike = [left.renamed[path]]
     elif not alike:  # the setting ir_baseline_dir was another then, and what was stored there is there still
         files = left.repository.files(left.commit, "/".join(parts[: -3 - directory.count("/")]))
-        alike = [one for one in files if one.split("/")[-2:] == parts[-2:] and not _is_below(one, directory)]
+        alike = [
+            one for one in files if one.split("/")[-2:] == parts[-2:] and not _is_baseline(one, directory)
+        ]
     if len(alike) > 1:
         either = f"{path} may be what was any of {', '.join(alike)}."
         raise GitError(f"{either} Move it in a commit of its own: git mv OLD {path}")
     return alike[0] if alike else _renamed_from(item, left, path)
 
 
-def _is_below(path: str, directory: str) -> bool:
+def _is_baseline(path: str, directory: str) -> bool:
     """Tell whether a file is where the baselines of any folder are: ``<folder>/<directory>/<module>/<name>.json``."""
     return path.endswith(".json") and f"/{path}".rsplit("/", 2)[0].endswith(f"/{directory}")
 
@@ -241,5 +243,5 @@ def baselines_gone_since(config: pytest.Config, renamed: Container[str | None]) 
         root = left.repository.path_of(config.rootpath.resolve())
     except GitError:  # each test failed with it
         return []
-    gone = (path for path in left.deleted if _is_below(path, left.directory))
+    gone = (path for path in left.deleted if _is_baseline(path, left.directory))
     return [path for path in gone if path not in renamed and PurePosixPath(path).is_relative_to(root)]
