@@ -78,8 +78,9 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         return
     before = now.of_run(run)
     edits = [*edits_of(Comparison(now, before), committed.golden)]
-    is_shallower = now.depth is not None and run.depth is not None and now.depth < run.depth
-    if None not in (run.depth, now.depth) and run.depth != now.depth:
+    is_shallower = False
+    if run.depth is not None and now.depth is not None and run.depth != now.depth:
+        is_shallower = now.depth < run.depth
         edits.append(Edit("depth", "", str(run.depth), str(now.depth), weaker=is_shallower))
     limits = read_limits(run, now.custom, _ORIGIN)
     as_written, gates = gates, with_each_tag(gates, now)

@@ -361,7 +361,10 @@ def t_quantile(p: float, df: float) -> float:
 
 
 def _cosine_integral(end: float, power: float) -> float:
-    """Return the integral of cos(x)^power from 0 to `end`, below pi/2, by the tanh-sinh rule; in x = atan(t / sqrt(df)) Student's density is such."""
+    """Return the integral of cos(x)^power from 0 to `end`, below pi/2, by the tanh-sinh rule.
+
+    Of x = atan(t / sqrt(df)) Student's density is such a power.
+    """
     parts = []
     for u in (step * 0.08 for step in range(-40, 41)):
         bent = math.pi / 2 * math.sinh(u)

@@ -157,6 +157,7 @@ def pytest_runtest_call(item: pytest.Item) -> Generator[None, object, object]:
 
 
 def _fail_in_place_of_test(problem: str) -> None:
+    """Fail a test with what keeps it from being judged, in place of its body."""
     # No frame of a test is on the stack: were this one hidden too, pytest would say under the message that all are.
     __tracebackhide__ = False
     from pytest_irmetrics.plugin.fixture import fail  # noqa: PLC0415 - only a failure pays for it
@@ -182,6 +183,7 @@ def pytest_runtest_makereport(
     elif report.failed and (irmetrics is not None or requests_irmetrics(item)):
         # What failed before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
         setattr(report, REPORT_ATTRIBUTE, (str(item.path), None))
+    # Where nothing loaded it, no failure is of the gate.
     if call.excinfo is not None and (ours := sys.modules.get("pytest_irmetrics.plugin.fixture")):
         ours.shorten_repeated_message(item, report, call.excinfo.value)
     return report

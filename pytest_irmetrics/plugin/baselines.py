@@ -191,7 +191,7 @@ def unread_baselines(config: pytest.Config, read: Collection[Path]) -> list[Path
 
 
 def _is_typed(config: pytest.Config, value: Any) -> bool:
-    """Tell whether an option's value was typed; what `addopts` leaves out of every run, no run leaves out unsaid."""
+    """Tell whether an option's value was typed for this run, and is not one of `addopts`, which hold for every run."""
     typed = " ".join(map(str, config.invocation_params.args))
     return value is True or any(
         str(one) in typed for one in (value if isinstance(value, list) else [value]) if one

@@ -130,7 +130,7 @@ def _moved_from(item: GatedItem, left: _Departure, path: str) -> str:
 
 
 def _is_baseline(path: str, directory: str) -> bool:
-    """Tell whether a file is where the baselines of any folder are: ``<folder>/<directory>/<module>/<name>.json``."""
+    """Tell whether a path is that of a baseline, of any folder: ``<folder>/<directory>/<module>/<name>.json``."""
     return path.endswith(".json") and f"/{path}".rsplit("/", 2)[0].endswith(f"/{directory}")
 
 

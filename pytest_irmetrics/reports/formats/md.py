@@ -91,6 +91,7 @@ def _sections(
 def _golden_set(
     item: ItemReport, names: Mapping[str, str], session: SessionReport, said: Iterable[Block], queries: int
 ) -> Iterator[str]:
+    """Yield the lines of one test's section: its golden set and verdict, and what is said of it."""
     yield from ("", f"### {_code(names[item.nodeid])}: {_words(session.verdict(item))}")
     yield from ("", f"{_code(item.nodeid)}: {_words(subject(item))}.")
     yield from _blocks(said, queries)
