@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import shlex
 from collections.abc import Collection, Iterable, Iterator
+from contextlib import suppress
 from pathlib import Path, PurePath
 from typing import Any
 
@@ -77,7 +78,7 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
         if replacing_all:
             return None, Against()
         raise RunError(
-            f"There is no baseline for this test: {shown}.\n\nTo store one, and then commit it: {update}"
+            f"There is no baseline for this test: {shown}.\n\n{_how_to_restore(item)}To store one, and then commit it: {update}"
         )
     try:
         if settings.update:
@@ -96,6 +97,21 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
         said = "Nothing was compared with the baseline that is there, and only a pass replaces it."
         item.notes.append(Note("quiet", f"{said} {error}"))
         return None, Against()
+
+
+def _how_to_restore(item: GatedItem) -> str:
+    """Return a line with the command that brings back a baseline which was committed and is gone; empty where none was."""
+    from pytest_irmetrics.base.git import GitError, Repository  # noqa: PLC0415 - only a test without a baseline pays for it
+
+    file = item.baseline_file
+    with suppress(GitError):
+        repository = Repository(item.node.config.rootpath)
+        path = repository.path_of(file)
+        for version in repository.history(path):
+            if version.path == path and repository.read(version.commit, path) is not None:
+                command = ["git", "checkout", version.commit[:10], "--", item.settings.shown(file)]
+                return f"It was stored and is gone. To bring it back: {shlex.join(command)}\n"
+    return ""
 
 
 def _require_same_shape(run: Run, item: GatedItem, shown: str, update: str) -> None:

@@ -179,8 +179,9 @@ class RunConfig:
         judges_all = self.reads_baselines and not (self.selftest or self.only_queries)
         self.since = since if judges_all else ""
         """The branch, tag or commit since which to say what is accepted; empty for none."""
-        self.accept: str = self.written["accept"]
-        """What a fall does that today's baseline holds and that of ``since`` does not: `warn` or `fail`."""
+        # With the setting ir_since an update stores; beside --ir-since it is held to that, too.
+        self.refuses: bool = self.written["accept"] == "fail" and not (self.update and given is None)
+        """Whether what a branch accepts since `since` fails."""
         self.baseline_dir: str = self.written["baseline_dir"]
         if (repeat := option("ir_repeat")) is not None:
             self.written["repeat"] = read_setting("ir_repeat", repeat, "--ir-repeat")
@@ -193,6 +194,7 @@ class RunConfig:
         """Refuse options that have no value, or that cannot be given together: each message beside what it is about."""
         asked, since = self._config.getoption("ir_baseline"), self._config.getoption("ir_since")
         given = since is not None
+        typed, is_worker = self._config.invocation_params.args, hasattr(self._config, "workerinput")
         wrong = {
             "--ir-baseline and --ir-baseline-update were both given, on the command line or in addopts: one gates on "
             "the stored baselines, the other replaces them. Give one. To gate in every run, write `ir_baseline = true` "
@@ -203,6 +205,8 @@ class RunConfig:
             and asked is False,
             "--ir-selftest asks no query and stores nothing; run it without --ir-baseline-update, --ir-query and "
             "--ir-since.": self.selftest and (self.update or self.only_queries or given),
+            "--ir-selftest is among the addopts, so that no run would ask the search anything. Type it where it is "
+            "wanted.": self.selftest and "--ir-selftest" not in typed and not is_worker,
         }
         for text in [text for text, is_so in wrong.items() if is_so]:
             raise pytest.UsageError(text)

@@ -41,6 +41,12 @@ _OUTCOMES = ("passed", "failed", "skipped")
 """Any other outcome, a plugin's ``rerun`` or ``retried``, is of an attempt that does not count."""
 
 
+_GONE = (
+    "a branch takes no baseline away where `ir_accept = fail`, and this one does: see the note. Bring each back with its test, "
+    "or add `-o ir_accept=warn` to this command."
+)
+"""What the session fails with."""
+
 _CI_COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION", "BITBUCKET_COMMIT", "CIRCLE_SHA1")
 """Environment variables in which CI systems have the commit that is checked out."""
 
@@ -123,8 +129,11 @@ class Recorder:
         # What sets `shouldstop` interrupts it, and files that cannot be collected do, too.
         interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
         self._is_complete = self._is_complete and not (session.shouldfail or interrupted)
+        gone = self._gone_since()
+        if gone and self._settings.refuses:
+            self._problems.append(_GONE)
         self._fail_for_problems(session)
-        self._report = self._session_report(int(session.exitstatus))
+        self._report = self._session_report(int(session.exitstatus), gone)
         if self._targets and runs_tests(self._config):
             from pytest_irmetrics.reports import output  # noqa: PLC0415 - only a run that writes reports pays for it
 
@@ -137,7 +146,7 @@ class Recorder:
         if self._problems and session.exitstatus == pytest.ExitCode.OK:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
-    def _session_report(self, exit_status: int) -> SessionReport:
+    def _session_report(self, exit_status: int, gone: Sequence[str]) -> SessionReport:
         """Return what was measured, once all tests have run; what is stored and written is added to its lists."""
         config = self._config
         last = sorted(self._attempts.items())
@@ -153,7 +162,7 @@ class Recorder:
             outcomes={nodeid: attempt.outcome for nodeid, attempt in last},
             unmeasured=unmeasured,
             unused_baselines=unread,
-            gone_since=self._gone_since(items),
+            gone_since=gone,
             baselines_passed_over=self._passed_over(),
             info=_run_info(config, self._started) if tells_of_run else None,
             failures_printed=config.getoption("tbstyle", "auto") != "no",
@@ -184,13 +193,15 @@ class Recorder:
             for command in (*github_errors(self._report, root), *github_warnings(self._report)):
                 terminalreporter.write_line(to_stream(command, screen.encoding))
 
-    def _gone_since(self, items: Iterable[ItemReport]) -> Sequence[str]:
+    def _gone_since(self) -> Sequence[str]:
         """Return the baselines that are gone since the commit of ``--ir-since``, but for those that a test was renamed from."""
         if not self._settings.since:
             return ()
         from pytest_irmetrics.plugin.since import baselines_gone_since  # noqa: PLC0415 - only with --ir-since
 
-        return baselines_gone_since(self._config, {item.since.renamed_from for item in items if item.since})
+        reports = (attempt.item_report for attempt in self._attempts.values())
+        renamed = {one.since.renamed_from for one in reports if one is not None and one.since is not None}
+        return baselines_gone_since(self._config, renamed)
 
     def _unread_baselines(self) -> list[str]:
         """Return the stored baselines that no test read, of a run that gates or stores and was not cut short."""

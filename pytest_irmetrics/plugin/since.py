@@ -78,8 +78,7 @@ def read_committed(item: GatedItem) -> CommittedTest:
             item.notes.append(Note("quiet", f"{said} After a merge: --ir-since=HEAD^1."))
         path = left.repository.path_of(item.baseline_file)
         report = SinceReport(ref, left.commit, "new", path)
-        stores = item.settings.update and item.node.config.getoption("ir_since") is None
-        refuses = item.settings.accept == "fail" and not stores
+        refuses = item.settings.refuses
         try:
             before = _moved_from(item, left, path) if _read_run(item, left, path) is None else path
             own = _read_run(item, left, before)

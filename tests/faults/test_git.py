@@ -412,6 +412,9 @@ def test_a_baseline_of_nobody_then_is_new_and_one_of_then_is_gone(branch):
     assert (
         f"gone since the commit of --ir-since: the baseline {STORED}. Its test is not gated any more." in said
     )
+    refused = branch.run("--ir-since=main", "-o", "ir_accept=fail")
+    assert refused.ret == 1
+    assert "error: a branch takes no baseline away where `ir_accept = fail`" in text_of(refused)
 
 
 DAMAGE = ['{"format": "pytest-irmetrics run", "version": 99}', "<<<<<<< HEAD\n", "\udcff"]
