@@ -107,6 +107,8 @@ def test_queries_that_the_run_does_not_have_are_said_but_for_those_known_to_be_b
     said = score()
     assert "hours" in said
     assert "hard" not in said
+    save("before.json", {"refund": ["d1"], "empty": []})
+    assert "before.json has no answer to 1 query: hours." in score("--against", "before.json")
 
 
 def test_a_set_in_which_nothing_is_judged_is_held_to_no_default():
