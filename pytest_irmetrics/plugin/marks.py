@@ -162,12 +162,21 @@ def mark_levels(node: Any, name: str) -> Iterator[tuple[str, list[pytest.Mark]]]
     yield "on the test", own
     for parent in reversed(node.listchain()[:-1]):
         if isinstance(parent, pytest.Class):
-            for cls in parent.obj.__mro__:
-                marks = cls.__dict__.get("pytestmark", [])
-                marks = marks if isinstance(marks, list) else [marks]
-                yield f"on the class {cls.__name__}", [mark for mark in marks if mark.name == name]
+            written = {cls: _marks_of_class(cls, name) for cls in parent.obj.__mro__}
+            of_classes = [mark for marks in written.values() for mark in marks]
+            by_hook = [mark for mark in parent.own_markers if mark.name == name and mark not in of_classes]
+            for cls, marks in written.items():
+                yield f"on the class {cls.__name__}", [*by_hook, *marks]
+                by_hook = []
         else:
             yield "on the module", [mark for mark in parent.own_markers if mark.name == name]
+
+
+def _marks_of_class(cls: type, name: str) -> list[pytest.Mark]:
+    """Return the marks with a name that are written on a class itself."""
+    marks = cls.__dict__.get("pytestmark", [])
+    marks = [getattr(mark, "mark", mark) for mark in (marks if isinstance(marks, list) else [marks])]
+    return [mark for mark in marks if mark.name == name]
 
 
 def marked_thresholds(item: pytest.Item, custom: Collection[str]) -> list[list[Threshold]]:
