@@ -114,7 +114,9 @@ def edit_text(result: ItemResult, comparison: Comparison, edits: Sequence[Edit])
     sentences = [f"The golden set {lead}.", *edit_sentences(edits)]
     if comparison.baseline.run.golden_set is None and {edit.kind for edit in edits} == {"added"}:
         # A TREC run has no line of a query that found nothing, too.
-        sentences = [f"{name} has no answer to {plural(len(edits), 'query', 'queries')}: {listed(edits, FEW)}."]
+        sentences = [
+            f"{name} has no answer to {plural(len(edits), 'query', 'queries')}: {listed(edits, FEW)}."
+        ]
     if not _UNPAIRED.isdisjoint(edit.kind for edit in edits):
         sentences.append("No `max_drop` sees what has no counterpart; a `min` does.")
     return " ".join([*sentences, *_effect(result, comparison)])

@@ -23,7 +23,7 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.files import nearest_repository, relative_path
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.plugin.baselines import unread_baselines
+from pytest_irmetrics.plugin.baselines import unused_baselines
 from pytest_irmetrics.plugin.config import REPORT_ATTRIBUTE, run_config, runs_tests
 from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
@@ -154,14 +154,14 @@ class Recorder:
             _add_baseline_versions(config.rootpath, self._attempts.values())
         items = [attempt.item_report for _, attempt in last if attempt.item_report is not None]
         unmeasured = {i: one.failure for i, one in last if one.outcome == "failed" and not one.item_report}
-        unread = self._unread_baselines()
+        unused = self._unused_baselines()
         tells_of_run = self._targets or os.environ.get("GITHUB_ACTIONS") == "true"
         return SessionReport(
             items=items,
             exit_status=exit_status,
             outcomes={nodeid: attempt.outcome for nodeid, attempt in last},
             unmeasured=unmeasured,
-            unused_baselines=unread,
+            unused_baselines=unused,
             gone_since=gone,
             baselines_passed_over=self._passed_over(),
             info=_run_info(config, self._started) if tells_of_run else None,
@@ -170,8 +170,8 @@ class Recorder:
             stored=self._stored,
             written=self._written,
             notes=[
-                *self._rename_note(unread),
-                *self._unused_note(),
+                *self._rename_note(unused),
+                *self._option_note(),
                 *self._not_stored_note(),
                 *_unbound_notes(items),
             ],
@@ -203,7 +203,7 @@ class Recorder:
         renamed = {one.since.renamed_from for one in reports if one is not None and one.since is not None}
         return baselines_gone_since(self._config, renamed)
 
-    def _unread_baselines(self) -> list[str]:
+    def _unused_baselines(self) -> list[str]:
         """Return the stored baselines that no test read, of a run that gates or stores and was not cut short."""
         settings = self._settings
         if not (self._is_complete and settings.reads_baselines):
@@ -211,16 +211,16 @@ class Recorder:
         # What was skipped, or failed as expected before it measured anything, read none.
         attempts = [one for one in self._attempts.values() if one.item_report or one.outcome != "xfailed"]
         read = [attempt.baseline for attempt in attempts if attempt.outcome != "skipped"]
-        unread = map(settings.shown, unread_baselines(self._config, read))
+        unused = map(settings.shown, unused_baselines(self._config, read))
         # A failure that is about a baseline without an item names it.
         failures = [attempt.failure for attempt in self._attempts.values()]
-        return sorted(path for path in unread if not any(path in failure for failure in failures))
+        return sorted(path for path in unused if not any(path in failure for failure in failures))
 
-    def _rename_note(self, unread: Sequence[str]) -> Iterator[str]:
+    def _rename_note(self, unused: Sequence[str]) -> Iterator[str]:
         """Yield the commands that carry baselines that no test read over to the tests without one that may be theirs, renamed."""
         paths = [attempt.baseline for attempt in self._attempts.values()]
         new = [self._settings.shown(path) for path in paths if not path.exists()]
-        for path in unread:
+        for path in unused:
             ids = split_baseline_path(PurePath(path))[2]
             alike = [one for one in new if split_baseline_path(PurePath(one))[2] == ids]
             if len(alike) == 1:
@@ -240,7 +240,7 @@ class Recorder:
             if attempt.outcome != "skipped" and attempt.item_report and attempt.item_report.against is None
         )
 
-    def _unused_note(self) -> Iterator[str]:
+    def _option_note(self) -> Iterator[str]:
         """Yield that an option asked for gates or baselines, and that no test of the run used irmetrics."""
         if self._is_complete and not self._attempts and runs_tests(self._config):
             options = ("ir_baseline_update", "ir_selftest", "ir_since", "ir_baseline")

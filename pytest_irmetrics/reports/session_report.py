@@ -84,14 +84,14 @@ class SessionReport(NamedTuple):
     def names(self) -> dict[str, str]:
         """Node id → what a test is called: its golden set, with what tells it from other tests of that set.
 
-        That is their parameters, `golden/faq.yaml [bm25]`, or where they are of several functions their ids.
+        That is their parameters, `golden/faq.yaml [bm25]`, or of several functions what their ids differ in, `golden/faq.yaml, TestBM25`.
         """
         groups: dict[str, list[str]] = {}
         for item in self.items:
             groups.setdefault(item.golden_set, []).append(item.nodeid)
         found: dict[str, str] = {}
         for golden_set, nodeids in groups.items():
-            suffixes = [f", {nodeid}" for nodeid in nodeids]
+            suffixes = [f", {text}" for text in _differing([nodeid.split("::") for nodeid in nodeids], "::")]
             if len({nodeid.partition("[")[0] for nodeid in nodeids}) == 1:
                 suffixes = [f" [{text}]" for text in parameters(nodeids)] if len(nodeids) > 1 else [""]
             found |= {nodeid: golden_set + suffix for nodeid, suffix in zip(nodeids, suffixes, strict=True)}
@@ -104,14 +104,14 @@ class SessionReport(NamedTuple):
     @property
     def baseline_notes(self) -> Iterator[str]:
         """Count the baselines that nothing was compared with, and name those that no test read, or that are gone since a commit."""
-        unread, gone, count = self.unused_baselines, self.gone_since, self.baselines_passed_over
+        unused, gone, count = self.unused_baselines, self.gone_since, self.baselines_passed_over
         if count:
             were = plural(count, "stored baseline was", "stored baselines were")
             cure = "To compare: --ir-baseline, or `ir_baseline = true` among the settings."
             yield f"{were} not looked at, so no fall fails here. {cure}"
-        if unread:
-            one = len(unread) == 1
-            lead = f"the {'baseline' if one else 'baselines'} {listed(unread, _NAMED)} {'was' if one else 'were'}"
+        if unused:
+            one = len(unused) == 1
+            lead = f"the {'baseline' if one else 'baselines'} {listed(unused, _NAMED)} {'was' if one else 'were'}"
             why = "A test may be skipped, deselected, not collected or taken out by a hook, lack the fixture irmetrics, or be gone"
             yield f"{lead} read by no test. {why}; then delete {'it' if one else 'them'}."
         if gone:
@@ -216,9 +216,13 @@ def _severity(item: ItemReport) -> tuple[bool, float]:
 
 def parameters(nodeids: Sequence[str]) -> list[str]:
     """Return the parameter ids of tests without the parts at their ends that all of them have, such as the golden set's."""
-    parts = [nodeid.partition("[")[2].removesuffix("]").split("-") for nodeid in nodeids]
+    return _differing([nodeid.partition("[")[2].removesuffix("]").split("-") for nodeid in nodeids], "-")
+
+
+def _differing(names: Sequence[list[str]], sign: str) -> list[str]:
+    """Join the parts of names by a sign, without the parts at their ends that all of them have."""
     for end in (0, -1):
-        while min(map(len, parts)) > 1 and len({part[end] for part in parts}) == 1:
-            for part in parts:
-                part.pop(end)
-    return ["-".join(part) for part in parts]
+        while min(map(len, names)) > 1 and len({name[end] for name in names}) == 1:
+            for name in names:
+                name.pop(end)
+    return [sign.join(name) for name in names]
