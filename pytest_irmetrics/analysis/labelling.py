@@ -77,7 +77,10 @@ def pool(
             best = max([golden.relevance_level, *query.judgments.values()])
             for ranking in rankings:
                 for rank, doc_id in enumerate(ranking, 1):
-                    if doc_id in known:
+                    # Of a document that is there, a further chunk is no other document.
+                    document = document_of(doc_id)
+                    is_chunk = document != doc_id and document in ranking and not query.passages
+                    if doc_id in known or is_chunk:
                         continue
                     key, judgments = (query.id, doc_id), {**query.judgments, doc_id: best}
                     without = (*ranking[: rank - 1], _UNKNOWN_DOCUMENT, *ranking[rank:])

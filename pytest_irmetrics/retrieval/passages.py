@@ -76,7 +76,9 @@ def read_passage_ranking(
         wanted = judged.get(document, ())
         held = [passage.key for passage in wanted if passage.normalized in content]
         half_found.update(one.key for one in wanted if one.key not in held and _holds_half(one, content))
-        entries = held if document in judged else [document] if document in known.documents else []
+        # Of a query that judges by document alone no chunk is anything else, whether or not its document is judged.
+        by_document = document in known.documents or not known.passages
+        entries = held if document in judged else [document] if by_document else []
         added = [entry for entry in entries if entry not in ranking]
         if added or not (entries and collapse):
             ranking.update(dict.fromkeys(added or [_chunk_entry(document, own_id, ranking, judged)]))

@@ -87,7 +87,8 @@ def judgments(query_id="refund", file=FILE):
     ],
 )
 def test_unjudged_documents_are_listed_by_what_hangs_on_them(options, documents):
-    write_run("other.json", {"refund": ["n1", "d1"], "opening hours": ["d9"], "nothing": ["x"]})
+    refund = ["n1", "d1", "n1 (chunk n1#2)"]
+    write_run("other.json", {"refund": refund, "opening hours": ["d9"], "nothing": ["x"]})
     assert listed(*options) == documents
 
 

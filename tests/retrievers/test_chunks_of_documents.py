@@ -44,6 +44,16 @@ def test_a_document_is_what_the_metadata_of_its_chunks_names(project, returned, 
     assert f"mrr {mrr:.4f}" in printed(result)
 
 
+@pytest.mark.parametrize("judged", ["refund.md", "{refund.md: 1, faq.md: 0}"])
+def test_no_judgment_of_grade_0_changes_a_rank(project, judged):
+    chunks(project, "Document('faq.md', 'c1'), Document('faq.md', 'c2'), Document('refund.md', 'c3')")
+    project.edit("golden/faq.yaml", "[refund.md]", judged)
+    project.edit("test_search.py", "0.4", "0.3")
+    assert "mrr 0.5000" in printed(project.run("-o", "ir_duplicates=collapse"))
+    project.store()
+    assert '["faq.md", "faq.md (chunk c2)", "refund.md"]' in project.baseline.read_text()
+
+
 @pytest.mark.parametrize(
     ("relevant", "returned", "path"),
     [
