@@ -118,7 +118,7 @@ def edit_text(result: ItemResult, comparison: Comparison, edits: Sequence[Edit])
             f"{name} has no answer to {plural(len(edits), 'query', 'queries')}: {listed(edits, FEW)}."
         ]
     if not _UNPAIRED.isdisjoint(edit.kind for edit in edits):
-        sentences.append("No `max_drop` sees what has no counterpart; a `min` does.")
+        sentences.append("`max_drop` leaves out what is added or reworded; `min` counts it.")
     return " ".join([*sentences, *_effect(result, comparison)])
 
 

@@ -228,6 +228,8 @@ class ItemResult:
         """
         failed = [verdict for verdict in self.verdicts if verdict.failed]
         fell = [verdict for verdict in failed if verdict.compares or verdict.word == "baseline"]
+        if self.comparison is not None and self.comparison.edited_means:
+            return False  # the file is to be restored
         # A gate over no query would have none under a new baseline either.
         if len(fell) + len(self.floors) < len(failed):
             return False

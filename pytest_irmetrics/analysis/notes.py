@@ -19,6 +19,7 @@ from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.reports.item_report import Note, mean_name
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.run import Run
+from pytest_irmetrics.run.answer import document_of
 from pytest_irmetrics.thresholds import AUTO, MIN_TAGGED
 
 About = Callable[[ItemResult], Iterator[str]]
@@ -28,6 +29,9 @@ AboutComparison = Callable[[Comparison, ItemResult], Iterator[str]]
 
 _ON_CUT = "The border of a chunk cuts it, or the text was edited: let chunks overlap by as much, or judge a shorter text."
 _ON_MISSED = "The ranking missed it, or the corpus words it otherwise, or cuts it into small pieces."
+
+_MANY_CHUNKS = 0.1
+"""From which share of the results on further chunks of a document are said."""
 
 _ON_COLLAPSED = "ir_duplicates = collapse drops what comes twice: set a larger ir_depth, or let the search return each document once."
 
@@ -89,7 +93,7 @@ def _nothing_relevant(result: ItemResult) -> Iterator[str]:
         for doc_id in chain.from_iterable(evaluation.rankings(query.id))
     )
     if judged and not result.failed and not any(found):
-        yield f"Nothing relevant came back for any of {plural(len(judged), 'query', 'queries')}."
+        yield "Nothing relevant came back."
 
 
 def _came_back_empty(result: ItemResult) -> Iterator[str]:
@@ -171,6 +175,21 @@ def _answers_cut_short(result: ItemResult) -> Iterator[str]:
     yield f"No query got the {depth} results that were asked for; the longest answer has {longest}. {advice}"
 
 
+def _further_chunks(result: ItemResult) -> Iterator[str]:
+    """Say that further chunks of documents take the ranks of others, of a test that fails and is compared with no run."""
+    evaluation = result.evaluation
+    if result.comparison is not None or not result.failed:
+        return
+    by_document = [query for query in evaluation.counted if not query.passages]
+    answers = [ranking for query in by_document for ranking in evaluation.rankings(query.id)]
+    further = sum(document_of(one) != one and document_of(one) in ids for ids in answers for one in ids)
+    if further > _MANY_CHUNKS * (total := sum(map(len, answers))):
+        yield (
+            f"{further:,} of {plural(total, 'result')} are further chunks of documents that stand above, and take the place of "
+            "others. Set `ir_duplicates = collapse`, and ask for more (`ir_depth = 50`)."
+        )
+
+
 def _slowest(result: ItemResult) -> Iterator[str]:
     """Name the slowest queries, where a latency is reported."""
     took = {query_id: max(times) for query_id, times in result.evaluation.retrieved.latencies.items()}
@@ -224,10 +243,10 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
         for passage in query.passages:
             if passage.key in expected - held and passage.doc in returned:
                 missed[passage.key] = query.id
-    since = "" if comparison is None else " any more"
+    no = "not" if comparison is None else "no longer"
     for is_cut, what, cause in (
-        (True, f"whole in no chunk{since}, though a half came back", _ON_CUT),
-        (False, f"in no returned chunk{since}, though chunks of the document came back", _ON_MISSED),
+        (True, f"{no} whole in any returned chunk, only in part", _ON_CUT),
+        (False, f"{no} in any returned chunk, though chunks of the document came back", _ON_MISSED),
     ):
         keys = [key for key in missed if (key in result.cut_passages) is is_cut]
         if keys:
@@ -272,7 +291,7 @@ def not_in_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> 
 
 def _edits(comparison: Comparison, result: ItemResult, *, added_alone: bool) -> Iterator[str]:
     """Say how the golden set was edited since the other run was stored; that queries were ``added_alone``, or all else."""
-    if not comparison.is_edited:
+    if not comparison.is_edited or comparison.edited_means:
         return
     from pytest_irmetrics.analysis.edits import edit_text, edits_of  # noqa: PLC0415 - needed after an edit alone
 
@@ -331,11 +350,12 @@ def _hidden_slices(comparison: Comparison, result: ItemResult) -> Iterator[str]:
 
     gated = {gate.tag for gate in result.gates if (gate.metric, gate.word) == (metric, "max_drop")}
     fell = [fall for fall in slices_that_fell(comparison, metric) if -fall.change.delta >= AUTO.value]
+    hides = "The mean hides that " if comparison.change(metric).delta > -AUTO.value else ""
     for fall in [fall for fall in fell if fall.change.tag not in gated][:FEW]:
         change = fall.change
         counts = f"{len(change.worse)} of {plural(change.n, 'query', 'queries')} worse, {len(change.better)} better"
         yield (
-            f"The mean hides that {metric.name} fell by {score_text(-change.delta)} in `{change.tag}` ({counts}); the others moved "
+            f"{hides}{metric.name} fell by {score_text(-change.delta)} in `{change.tag}` ({counts}); the others moved "
             f"by {signed_text(fall.others_delta)}."
         )
 
@@ -370,6 +390,7 @@ _NOTES: Sequence[tuple[str, About]] = (
     ("quiet", _came_back_empty),
     ("quiet", _queries_left_out),
     ("normal", _answers_cut_short),
+    ("normal", _further_chunks),
     ("verbose", _slowest),
     ("quiet", _not_in_the_run),
     ("quiet", _other_order_by_rank),

@@ -212,7 +212,7 @@ def _same_answer(answers: Answers) -> str | None:
         return None
     return (
         f"The same {plural(len(answer), 'result')} came back for {times:,} of "
-        f"{plural(len(answers), 'query', 'queries')}. Look whether the query's text reaches the engine, and for a cache."
+        f"{plural(len(answers), 'query', 'queries')}. Check whether the query's text reaches the engine, and for a cache."
     )
 
 
@@ -315,9 +315,9 @@ def _lost_before_ranking(answers: Answers) -> str | None:
     if seen < _FEWEST_LOST or seen < _LOST * able:
         return None
     return (
-        f"In {seen:,} of {plural(len(found), 'changed answer')} what stayed keeps its order, what is new stands below it, "
-        "and results from above are gone: they were lost before the ranking. Look for a filter, a shard that is missing, a stale "
-        "or approximate index, or how deep is reranked."
+        f"In {seen:,} of {plural(able, 'changed answer')} what stayed keeps its order, what is new stands below it, and results "
+        "from above are gone: they were lost before the ranking. Look for a text analyzer, a filter, a shard that is missing, a "
+        "stale or approximate index, or the rerank depth."
     )
 
 

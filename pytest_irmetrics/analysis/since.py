@@ -32,7 +32,7 @@ _ABOUT_ANSWERS = ("forbidden", "no_answer")
 _JUDGED = ("baseline", "min", "max", "min_each", *COMPARING_WORDS, *_ABOUT_ANSWERS)
 """The words of verdicts that another commit has a say in; ids that nothing knows and the like fail today."""
 
-_STORED_ANEW = "this branch stores its baseline anew"
+_STORED_ANEW = "this branch updates its baseline"
 _EDITED = "this branch edited the golden set"
 _LOOSENED = "this branch loosened its limits"
 _ADDED = "this branch added limits, which share one level of significance"

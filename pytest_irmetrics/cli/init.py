@@ -52,8 +52,8 @@ def run(options: argparse.Namespace) -> int:
             golden, repeated = source.attempt(read_each_once, source) or (GoldenSet([]), [])
             source.raise_any()
         if repeated:
-            left_out = plural(len(repeated), "repeated line")
-            shared.print_note(f"{options.queries}: each query is written once, without {left_out}.")
+            left_out = plural(len(repeated), "repeated line is", "repeated lines are")
+            shared.print_note(f"{options.queries}: each query is written once; {left_out} left out.")
         (queries,) = render(golden, "", "yaml").values()
         files["golden/faq.yaml"] = (_UNJUDGED + queries).encode()
         files["test_search.py"] = (_TEMPLATES / "test_queries.py.txt").read_bytes()

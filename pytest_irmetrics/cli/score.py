@@ -121,7 +121,7 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
         against = Against(name)
         comparison = compare(now, now.of_run(other))
         rated = () if golden.judges_nothing else metrics
-        gates = resolve_with_default([golden.thresholds], rated, AUTO, "the default of max_drop")
+        gates = resolve_with_default([golden.thresholds], rated, AUTO, "the default max_drop")
     gates = gates.where(lambda gate: gate.metric in metrics)
     if not others:  # of a run that is compared with none they say nothing
         gates = gates.where(lambda gate: not gate.compares and gate.word != "significance")

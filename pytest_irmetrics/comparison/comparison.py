@@ -178,6 +178,11 @@ class Comparison:
         as_stored = len(self.paired) == len(run) and self.depth == run.depth and not self.is_edited
         return wrong_means(run, self.full.custom, scored if as_stored else None)
 
+    @property
+    def edited_means(self) -> Sequence[WrongMean]:
+        """Those of the wrong means that no function of the user's gives: the stored run was edited."""
+        return [mean for mean in self.wrong_means if mean.metric.kind != "custom"]
+
     @cached_property
     def stored_level(self) -> Grade:
         """The relevance level that was stored with the baseline; today's where none was."""

@@ -283,13 +283,13 @@ def _edited(case: Case) -> Iterator[Verdict]:
     # Where single answers of a baseline are replaced, the others stay, and must not have been edited.
     if comparison is None or not file or case.storing is not case.single_queries_only:
         return
-    if wrong := [mean for mean in comparison.wrong_means if mean.metric.kind != "custom"]:
+    if wrong := comparison.edited_means:
         first, *others = wrong
         gives = "none" if first.found is None else score_text(first.found, first.stated)
         names = listed([mean.metric.name for mean in others])
         also = f" {names} {'differs' if len(others) == 1 else 'differ'} too." if others else ""
         text = (
-            f"{file} was edited after it was stored: its header tells {first.metric.name} {score_text(first.stated, first.found)}, and "
+            f"{file} was edited after it was stored: its header says {first.metric.name} {score_text(first.stated, first.found)}, and "
             f"its rankings and judgments give {gives}.{also} Nothing can be compared with it."
         )
         advice = f"Restore the file: `{shlex.join(['git', 'checkout', '--', file])}`."

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from math import floor
@@ -163,8 +164,8 @@ def _on_floors(result: ItemResult) -> Iterator[Note]:
     for verdict in result.floors:
         held = floor((verdict.value or 0.0) * 100 + TOLERANCE) / 100
         if held > 0 or result.against.name:
-            name = mean_name(str(verdict.metric), verdict.tag)
-            starts.append(f"`{name} {verdict.word}={held:g}`")
+            tag = "" if verdict.tag is None else f" tag={shlex.quote(verdict.tag)}"
+            starts.append(f"`{verdict.metric} {verdict.word}={held:g}{tag}`")  # as ir_thresholds has it
     if starts and not result.against.name:
         yield Note("normal", f"To start from here: {', '.join(starts)}.")
     elif starts and result.acceptable:

@@ -225,7 +225,10 @@ class Recorder:
             alike = [one for one in new if split_baseline_path(PurePath(one))[2] == ids]
             if len(alike) == 1:
                 command = shlex.join(["git", "mv", path, *alike])
-                yield f"Where a test was renamed, carry its baseline over before you store or delete any: {command}"
+                folder = PurePath(alike[0]).parent.as_posix()
+                is_there = (self._config.invocation_params.dir / folder).is_dir()
+                make = "" if is_there else f"{shlex.join(['mkdir', '-p', folder])} && "
+                yield f"Where a test was renamed, carry its baseline over before you store or delete any: {make}{command}"
 
     def _passed_over(self) -> int:
         """Return how many of the tests that ran have a stored baseline, in a run that neither gates on any nor is told not to."""

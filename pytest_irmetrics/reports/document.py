@@ -179,7 +179,9 @@ def _means(item: ItemReport) -> Iterator[Block]:
     failed = _failed_rows(item)
     if len(failed) > 1 or any(row.baseline is not None for row in failed):
         shown = failed[:_FAILED_MEANS]
-        columns = _row_columns(item, "metric", "limit", "now", "baseline", "change", "worse", "better")
+        columns = _row_columns(
+            item, "metric", "limit", "now", "baseline", "change", "in full", "worse", "better"
+        )
         yield Table.of(shown, columns, drawn=shown, whole=(1,), until=Level.NORMAL)
     if len(failed) > _FAILED_MEANS:
         yield Text(f"{len(failed) - _FAILED_MEANS:,} more fail (-v names them).", until=Level.NORMAL)
@@ -193,8 +195,7 @@ def _means(item: ItemReport) -> Iterator[Block]:
 def _tags_that_did_not_move(item: ItemReport) -> Iterator[Block]:
     """Yield how many slices did not move beyond chance, whose table is not shown."""
     if others := sum(not _trend(row) for row in item.slices):
-        tags = plural(others, "tag moved", "tags moved")
-        text = f"{item.slices[0].metric}: {tags} no further than the joint interval."
+        text = f"{item.slices[0].metric}: no clear change in {plural(others, 'tag')}."
         yield Text(text, level=Level.VERBOSE, until=Level.VERBOSE)
 
 
@@ -244,14 +245,14 @@ def _errors(item: ItemReport) -> Iterator[Block]:
         if len(kinds) > 1 or error.rstrip(".") not in item.gates[0].text:
             sentences = re.split(r"(?<=\.) ", error)
             text = " ".join(sentence for sentence in sentences if sentence not in said) or error
-            yield Text(f"{plural(len(failing), 'query', 'queries')}: {text}", level=level)
+            yield Text(f"{plural(len(alike), 'query', 'queries')}: {text}", level=level)
             said.update(sentences)
         for query in failing[:_PLACES]:
             yield Text(f"{query.where}: {query.query_id}", indent=1, level=level)
         if others := [query.query_id for query in failing[_PLACES:]]:
             yield Text(f"and {', '.join(others)}", indent=1, level=level)
         if others := [query.query_id for query in alike if query.error != error]:
-            yield Text(f"and {len(others):,} more like it: {', '.join(others)}", indent=1, level=level)
+            yield Text(f"and with other details: {', '.join(others)}", indent=1, level=level)
     if others := [query.query_id for alike in kinds[_ERRORS:] for query in alike]:
         lead = plural(len(kinds) - _ERRORS, "other error", "other errors")
         yield Text(f"{lead} (-v shows all), of: {', '.join(others)}", until=Level.NORMAL)

@@ -5,6 +5,7 @@ The summary is a line or a table for each golden set, then what was stored and w
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 
 from pytest_irmetrics.base.screen import Line, Screen, display_width, shorten, table
@@ -166,7 +167,8 @@ def _since(session: SessionReport, names: Mapping[str, str]) -> Iterator[Block]:
     if not found:
         return
     states = [since.state for since in found]
-    counts = [f"{states.count(state):,} {state}" for state in _STATES if state in states]
+    first, *others = Counter(sorted(states, key=_STATES.index)).items()
+    counts = [f"{plural(first[1], 'test')} {first[0]}", *(f"{count:,} {state}" for state, count in others)]
     less = sum(since.holds_less for since in found)
     held = (
         f"; {plural(less, 'test has a limit that holds', 'tests have limits that hold')} less" if less else ""

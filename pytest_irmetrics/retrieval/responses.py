@@ -28,6 +28,8 @@ from pytest_irmetrics.run.answer import as_id, ranked
 
 # Answers of every kind
 
+_NAMES_OF_ERRORS = ("error", "errors", "detail", "message")
+
 _NEVER_RESULTS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (type(None), "Return an empty list where nothing was found."),
     (str, "Its letters are no ids: return a list of ids, also of a single one."),
@@ -106,6 +108,9 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
     for key, value in answer.items():
         doc, score = as_id(key), score_of(value)
         if doc is None or score is None:
+            if key in _NAMES_OF_ERRORS:
+                said = cut(printable(str(value)), 60)
+                raise RefusedError(f"It looks like an error, {said}: let your function raise it.")
             held = isinstance(value, (list, Mapping))
             cure = f"a {type_name(value)}. Return the results in it: `answer[{describe_key(key)}]`"
             raise RefusedError(
@@ -229,12 +234,14 @@ def _require_all(response: Any) -> None:
         value = _at(response, path)
         if value is not None and (value < 100 if path == "@search.coverage" else value):
             shown = cut(printable(str(value)), 60)
-            raise RefusedError(f"`{path.replace('/', '.')}` is {shown}: it is a part of the results. {cure}")
+            raise RefusedError(
+                f"`{path.replace('/', '.')}` is {shown}: it holds only a part of the results. {cure}"
+            )
     # A shard that is not allocated counts as neither successful nor failed.
     shards, answering = _at(response, "_shards/total"), _at(response, "_shards/successful")
     if isinstance(shards, int) and isinstance(answering, int) and answering < shards:
         raise RefusedError(
-            f"{answering} of {shards} `_shards` answered: it is a part of the results. Mend the index."
+            f"{answering} of {shards} `_shards` answered: it holds only a part of the results. Mend the index."
         )
 
 

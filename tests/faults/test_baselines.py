@@ -162,7 +162,7 @@ def test_an_edit_that_moves_a_mean_fails_and_says_so(project, files):
     result.assert_outcomes(failed=len(EDITS))
     said = printed(result)
     assert [
-        name for name in names if f"{name} was edited after it was stored: its header tells" not in said
+        name for name in names if f"{name} was edited after it was stored: its header says" not in said
     ] == []
     assert f"Restore the file: `git checkout -- '{names[0]}'`." in said
 

@@ -408,7 +408,7 @@ def test_a_baseline_of_nobody_then_is_new_and_one_of_then_is_gone(branch):
     git(branch.path, "rm", "-q", "-f", STORED, "golden/faq.yaml")
     git(branch.path, "add", ".")
     said = text_of(branch.run("--ir-since=main"))
-    assert re.search(r"since main \([0-9a-f]+\): 1 new", said)
+    assert re.search(r"since main \([0-9a-f]+\): 1 test new", said)
     assert (
         f"gone since the commit of --ir-since: the baseline {STORED}. Its test is not gated any more." in said
     )

@@ -188,7 +188,7 @@ def test_init_begins_from_a_list_of_queries(pytester, monkeypatch):
     )
     done = run("init", "--queries", "queries.txt")
     assert done.status == 0, done.err
-    assert done.err == "note: queries.txt: each query is written once, without 2 repeated lines.\n"
+    assert done.err == "note: queries.txt: each query is written once; 2 repeated lines are left out.\n"
     assert list(GoldenSet.load("golden/faq.yaml").queries) == ["refund policy", "how do I pay by invoice"]
     assert "\nFirst put your search into conftest.py.\n" in done.out
     assert done.out.endswith("\nFail where a change finds other documents:  pytest --ir-baseline\n")

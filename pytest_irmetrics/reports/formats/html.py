@@ -123,7 +123,7 @@ def _facts(session: SessionReport, labels: Counter[str]) -> list[tuple[str, str,
         unit, of, failed = "gates", len(states), states.count("failed")
     facts = [(f"{unit} failing", f"{failed:,} of {of:,}", "bad" if failed else "good", "")] if of else []
     facts += [
-        (name, f"{labels[label]:,}", shade, label)
+        (name if labels[label] != 1 else name.replace("queries", "query"), f"{labels[label]:,}", shade, label)
         for label, name, shade in (
             ("error", "without an answer", "bad"),
             ("worse", "queries worse", "bad"),
