@@ -6,7 +6,6 @@ import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
-from itertools import chain, islice
 from types import MappingProxyType
 
 from pytest_irmetrics.base import IRMetricsError
@@ -248,17 +247,12 @@ class Evaluation:
     def _ranking_columns(self, metric: Metric, queries: Sequence[Query]) -> Iterable[tuple[Metric, Column]]:
         """Score a metric and all that are reported at once: that is several times as fast as one after the other."""
         metrics = [one for one in {*self.metrics, metric} - self._columns.keys() if one.kind == "ranking"]
-        answers = self.rankings_of([query.id for query in queries])
-        judged, rankings = [query.judgments for query in queries], [*chain.from_iterable(answers)]
-        is_repeated = len(rankings) > len(answers)
-        if is_repeated:
-            judged = [one for one, each in zip(judged, answers, strict=True) for _ in each]
         scorer = Scorer(metrics, relevance_level=self.golden.relevance_level)
-        columns: Sequence[Column] = scorer.columns(judged, map(tuple, rankings))
-        if is_repeated:
-            parts = map(iter, columns)
-            columns = [[mean_of_scored([*islice(part, len(each))]) for each in answers] for part in parts]
-        return zip(metrics, columns, strict=True)
+        rows = []
+        for query, rankings in zip(queries, self.rankings_of([query.id for query in queries]), strict=True):
+            each = [scorer.row(query.judgments, tuple(ranking)) for ranking in rankings]
+            rows.append(each[0] if len(each) == 1 else [*map(mean_of_scored, zip(*each, strict=True))])
+        return ((one, [row[place] for row in rows]) for place, one in enumerate(metrics))
 
     @cached_property
     def scores(self) -> Mapping[str, Mapping[str, float]]:

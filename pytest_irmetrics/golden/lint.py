@@ -133,9 +133,9 @@ def _best_possible(metric: Metric, word: str, queries: Sequence[Query], golden: 
     counted = [query for query in queries if query.xfail is None and query.judgments]
     if metric.kind != "ranking":
         return None
+    scorer = Scorer([metric], relevance_level=golden.relevance_level)
     judgments = [query.judgments for query in counted]
-    ideal = [sorted(grades, key=lambda doc_id: -grades[doc_id]) for grades in judgments]
-    (scores,) = Scorer([metric], relevance_level=golden.relevance_level).columns(judgments, ideal)
+    scores = [scorer.row(grades, sorted(grades, key=lambda doc: -grades[doc]))[0] for grades in judgments]
     if word == "min_each":
         return min((score for score in scores if score is not None), default=None)
     return mean_of_scored(scores, [query.weight for query in counted])

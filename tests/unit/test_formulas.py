@@ -94,14 +94,20 @@ def test_grades_are_finite(grade):
             Scorer(["ndcg"]).row({"b": grade} if alone else {"a": 1, "b": grade}, ["b"])
 
 
-def test_columns_keep_the_order_of_metrics():
+def test_rows_keep_the_order_of_metrics():
     names = ["recall(rel=2)", "recall", "mrr(rel=3)", "mrr", "mrr(rel=2)"]
-    assert Scorer(names).row({"a": 1, "b": 2, "c": 3}, list("abx")) == [0.5, 2 / 3, 0.0, 1.0, 0.5]
-    assert Scorer(["mrr", "map"]).columns([], []) == [[], []]
+    assert Scorer(names).row({"a": 1, "b": 2, "c": 3}, list("abx")) == (0.5, 2 / 3, 0.0, 1.0, 0.5)
     with pytest.raises(MetricError):
-        Scorer(["mrr", "err"]).columns([{"a": 4}, {"a": 1}, {"a": 7}], [["a"]] * 3)
-    with pytest.raises(ValueError, match=r"shorter|longer"):
-        Scorer(["mrr"]).columns([{"a": 1}, {"b": 1}], [["a"]])
+        Scorer(["mrr", "err"]).row({"a": 7}, ["a"])
+
+
+def test_queries_that_score_alike_do_so_whatever_their_number_of_judgments():
+    scorer = Scorer(["mrr", "map", "ndcg@3", "judged@2"])
+    few = {"a": 1, "b": 2}
+    for ranking in ("ab", "xba", "yb", "", "xy"):
+        assert scorer.row(few, list(ranking)) == scorer.row(few, list(ranking.replace("x", "z")))
+        many = Scorer(["mrr", "judged@2"]).row({**few, "c": 0, "d": 0}, list(ranking))
+        assert many == scorer.row(few, list(ranking))[::3]
 
 
 def test_a_mean_does_not_depend_on_order_weighs_and_leaves_out_what_has_no_score():
