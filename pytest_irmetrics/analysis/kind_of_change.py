@@ -79,10 +79,7 @@ def _not_in_the_index(comparison: Comparison, not_in_index: Collection[str]) -> 
     """Say how many of the relevant documents that left the results are not in the index (None: all are), and whether most are not."""
     lost: dict[str, None] = {}
     for query in comparison.now.counted if not_in_index else ():
-        before, now = (
-            {*documents_of(query, side.rankings(query.id)[0])}
-            for side in (comparison.baseline, comparison.now)
-        )
+        before, now = ({*documents_of(query, first)} for first, *_ in comparison.rankings(query.id))
         relevant = (doc_id for doc_id, grade in query.documents.items() if grade > 0)
         lost |= dict.fromkeys(doc_id for doc_id in relevant if doc_id in before - now)
     missing = [doc_id for doc_id in lost if doc_id in not_in_index]
@@ -149,8 +146,7 @@ def relevant_counts(comparison: Comparison) -> str:
         if not relevant:
             continue
         judged += 1
-        sides = (side.rankings(query.id) for side in (comparison.baseline, comparison.now))
-        moved = [_moved(relevant, before, now) for before, now in product(*sides)]
+        moved = [_moved(relevant, before, now) for before, now in product(*comparison.rankings(query.id))]
         averages = map(mean, zip(*moved, strict=True))
         counts = [count + average for count, average in zip(counts, averages, strict=True)]
     left, came, before, now, lower, higher = map(round, counts)
@@ -165,7 +161,7 @@ def _document_counts(comparison: Comparison) -> str:
     """Count the documents that left and came in, and the queries whose answer holds other ones."""
     left = came = changed = 0
     for query in comparison.now.counted:
-        was, now = ({*side.rankings(query.id)[0]} for side in (comparison.baseline, comparison.now))
+        was, now = ({*first} for first, *_ in comparison.rankings(query.id))
         left, came, changed = left + len(was - now), came + len(now - was), changed + (was != now)
     of = plural(len(comparison.now.counted), "query", "queries")
     return f"{plural(left, 'document')} left {_results(comparison)}, {came:,} came in, in {changed:,} of {of}; nobody has judged any."
@@ -197,8 +193,8 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
     for query in comparison.now.queries(metric):
         judged = {*query.judgments, *query.forbidden}
         before, now = (
-            {doc_id for ranking in side.rankings(query.id) for doc_id in ranking[: metric.cutoff]}
-            for side in (comparison.baseline, comparison.now)
+            {doc_id for ranking in rankings for doc_id in ranking[: metric.cutoff]}
+            for rankings in comparison.rankings(query.id)
         )
         results += len(now)
         new += len(now - before - judged)

@@ -111,7 +111,7 @@ def fewer_results(comparison: Comparison) -> str | None:
 def _answers(comparison: Comparison) -> Answers:
     pairs, returned = [], comparison.now.retrieved.returned
     for query in comparison.now.counted:
-        before, now = (side.rankings(query.id)[0] for side in (comparison.baseline, comparison.now))
+        before, now = (first for first, *_ in comparison.rankings(query.id))
         if before and not query.no_answer:
             was = tuple(before)
             same = was if now == before else tuple(now)

@@ -22,6 +22,7 @@ from pytest_irmetrics.comparison.stored_runs import (
     wrong_means,
 )
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
+from pytest_irmetrics.evaluation.evaluation import Rankings
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.query import judges_other_passages
 from pytest_irmetrics.metrics import Grade, Metric
@@ -83,6 +84,10 @@ class Comparison:
     def has(self, query_id: str) -> bool:
         """Whether a query is paired."""
         return query_id in self._paired_ids
+
+    def rankings(self, query_id: str) -> tuple[Rankings, Rankings]:
+        """Return a paired query's rankings before and now, on each side one for each time that it was asked."""
+        return self.baseline.rankings(query_id), self.now.rankings(query_id)
 
     def __getitem__(self, metric: str | Metric) -> MetricChange:
         return self.change(metric)
@@ -215,11 +220,6 @@ class Comparison:
         queries = [self.relabelled.get(query_id, query) for query_id, query in golden.queries.items()]
         labelled = GoldenSet(queries, relevance_level=self.stored_level)
         return Comparison(replace(self.now, golden=labelled), replace(self.baseline, golden=labelled))
-
-    def moves(self, query_id: str) -> tuple[Move, ...]:
-        """Return where a query's judged documents moved in its first rankings: falls first, the highest grade first."""
-        judgments = self.now.golden.queries[query_id].judgments
-        return moves(judgments, self.baseline.rankings(query_id)[0], self.now.rankings(query_id)[0])
 
 
 def compare(now: Evaluation, baseline: Evaluation) -> Comparison:
