@@ -166,22 +166,18 @@ def _pair_alike(returned: Sequence[str], expected: Sequence[str]) -> tuple[str, 
 
 def find_unknown_ids(evaluation: Evaluation) -> UnknownIds | None:
     """Return the ids of a run and of its golden set if they have none in common; None if they have, or if either has no ids."""
-    counted = evaluation.counted
-    if any(
-        not query.judgments.keys().isdisjoint(ranking)
-        for query in counted
-        for ranking in evaluation.rankings(query.id)
-    ):
-        return None  # as nearly always, at the first query
-    asked = [(query, evaluation.rankings(query.id)) for query in counted]
-    known = {doc_id for query, _ in asked for doc_id in (*query.documents, *query.forbidden)}
-    returned = dict.fromkeys(
-        document_of(entry) for _, rankings in asked for ranking in rankings for entry in ranking
-    )
-    if not known or not returned or not known.isdisjoint(returned):
-        return None
-    answers = [tuple(ranking) for _, rankings in asked for ranking in rankings]
-    return UnknownIds(list(returned), sorted(known), len({*answers}) == 1 and len(asked) > 2)
+    counted, answers = evaluation.counted, set[tuple[str, ...]]()
+    known = {doc_id for query in counted for doc_id in (*query.documents, *query.forbidden)}
+    returned: dict[str, None] = {}
+    for query in counted:
+        for ranking in evaluation.rankings(query.id):
+            documents = dict.fromkeys(map(document_of, ranking))
+            if not (known.isdisjoint(documents) and query.judgments.keys().isdisjoint(ranking)):
+                return None  # as nearly always, at the first query
+            returned |= documents
+            answers.add(tuple(ranking))
+    is_one_answer = len(answers) == 1 and len(counted) > 2
+    return UnknownIds(list(returned), sorted(known), is_one_answer) if known and returned else None
 
 
 def warn_of_unknown_ids(evaluation: Evaluation, advice: str) -> None:

@@ -134,13 +134,10 @@ class Evaluation:
     def queries(self, metric: str | Metric, tag: str | None = None) -> Sequence[Query]:
         """Return the queries over which a metric averages, those with ``tag`` if one is given."""
         kind = self.metric(metric).kind
-        if (kind, None) not in self._queries:
-            of_kind = [query for query in self.counted if _is_about(kind, query)]
-            self._queries[kind, None] = of_kind
-            for query in of_kind:
-                for one in query.tags:
-                    self._queries.setdefault((kind, one), []).append(query)
-        return self._queries.get((kind, tag), [])
+        if (kind, tag) not in self._queries:
+            tagged = self.counted if tag is None else [one for one in self.counted if tag in one.tags]
+            self._queries[kind, tag] = [query for query in tagged if _is_about(kind, query)]
+        return self._queries[kind, tag]
 
     # Rankings
 
