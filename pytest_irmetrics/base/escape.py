@@ -6,6 +6,7 @@ What came from a file or from a retriever goes through one of the `escape_…` f
 
 from __future__ import annotations
 
+import html
 import re
 from collections.abc import Iterable
 from unicodedata import category
@@ -54,10 +55,9 @@ def id_printed_as(printed: str, ids: Iterable[str]) -> str | None:
 
 def escape_html(text: str) -> str:
     """Make `text` safe inside an HTML element and inside a quoted attribute; what cannot be seen is written out."""
-    return _escape_invisible(text).translate(_HTML)
+    return html.escape(_escape_invisible(text))
 
 
-_HTML = str.maketrans({"&": "&amp;", "<": "&lt;", ">": "&gt;", '"': "&quot;", "'": "&#x27;"})
 _MARKDOWN = str.maketrans(
     # GitHub takes `$` for the start of a formula before it looks at backslashes.
     {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"} | {char: "\\" + char for char in r"\`*_[]#|~"}

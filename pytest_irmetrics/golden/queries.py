@@ -188,11 +188,6 @@ class QueryReader:
         if query is not None:
             self.queries[query.id] = query
 
-    def _read_query(self, node: Node) -> Query | None:
-        before = len(self._source.problems)
-        values, nodes = read_keys(node, self._keys, "a query", self._source)
-        return self._query(node, nodes, values) if len(self._source.problems) == before else None
-
     def require_texts(self) -> None:
         """Report queries without a text beside others that have one."""
         without = [query for query in self.queries.values() if query.text is None]
@@ -220,8 +215,12 @@ class QueryReader:
             judged.values(), path=source.named, shown=source.shown, name=source.name, left_out=left_out
         )
 
-    def _query(self, node: Node, nodes: Mapping[str, Node], values: dict[str, Any]) -> Query:
-        """Return the query of the values of its keys. Raises Wrong for what they say together."""
+    def _read_query(self, node: Node) -> Query | None:
+        """Return a query; None where the value of a key is wrong. Raises Wrong for what they say together."""
+        before = len(self._source.problems)
+        values, nodes = read_keys(node, self._keys, "a query", self._source)
+        if len(self._source.problems) > before:
+            return None
         own_id, text = values.pop("id", None), values.pop("query", None)
         judgments, passages = values.pop("relevant", ({}, ()))
         query_id, no_answer = own_id or text, values.get("no_answer", False)
