@@ -6,6 +6,7 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
+from math import inf
 from unicodedata import category, name, normalize
 
 from pytest_irmetrics.base.escape import is_invisible
@@ -14,7 +15,7 @@ from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.metrics import Metric, Scorer, mean_of_scored
-from pytest_irmetrics.thresholds import EACH_TAG, WORDS, Limit
+from pytest_irmetrics.thresholds import EACH_TAG, MIN_TAGGED, WORDS, Limit
 
 _Note = tuple[str, str]
 """A place, ``path:line``, and a sentence."""
@@ -108,12 +109,22 @@ def _ineffective_thresholds(golden: GoldenSet) -> Iterator[_Note]:
             if limit is not None and _always_passes(threshold.metric, word, limit, len(over)):
                 yield threshold.origin, f"{said} is a gate that nothing fails. Write a limit, or off."
             elif limit is not None and word in ("min", "min_each"):
-                best = _best_possible(threshold.metric, word, over, golden)
-                if best is not None and best < limit.value - TOLERANCE:
+                sets = _of_each_tag(over) if threshold.tag == EACH_TAG else [over]
+                bests = [_best_possible(threshold.metric, word, one, golden) for one in sets]
+                best = min((one for one in bests if one is not None), default=inf)
+                if best < limit.value - TOLERANCE:
                     score = score_text(best, limit.value)
                     message = f"{said} cannot be met: with these judgments the best ranking there is scores {score}."
                     advice = "Lower it, or choose a metric that allows for how many documents are relevant (r_precision, ndcg)."
                     yield threshold.origin, f"{message} {advice}"
+
+
+def _of_each_tag(queries: Sequence[Query]) -> list[list[Query]]:
+    """Return the queries with each tag that enough of them carry for a limit on each tag to be one on theirs."""
+    counted = [query for query in queries if query.xfail is None and query.judgments]
+    tags = sorted({tag for query in counted for tag in query.tags})
+    tagged = ([query for query in counted if tag in query.tags] for tag in tags)
+    return [one for one in tagged if len(one) >= MIN_TAGGED]
 
 
 def _always_passes(metric: Metric, word: str, limit: Limit, queries: int) -> bool:
