@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 
 from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
 from pytest_irmetrics.base.wording import group_alike, listed, plural
@@ -18,7 +18,7 @@ from pytest_irmetrics.reports.item_report import (
     explaining_gates,
     mean_name,
 )
-from pytest_irmetrics.reports.session_report import SessionReport, mean_text
+from pytest_irmetrics.reports.session_report import SessionReport, mean_text, parameters
 
 _MORE_VERDICTS = 3
 """How many failed gates have a sentence, besides the first and those in the table."""
@@ -229,6 +229,27 @@ def overview(items: Sequence[ItemReport], session: SessionReport) -> Table:
     ]
     bad = [place for place, item in enumerate(items) if session.fails(item)]
     return Table.of(items, columns, bad=bad, drawn=[*rows.values()])
+
+
+def variant_tables(items: Iterable[ItemReport]) -> list[Block]:
+    """Return a table of means for each test and golden set that several items share, with a column for each item.
+
+    Those are variants of one test, such as the retrievers that it is parametrized with.
+    """
+    groups: dict[tuple[str, str], list[ItemReport]] = {}
+    for item in sorted(items, key=lambda item: item.nodeid):
+        if item.rows and item.selftest is None and not item.only_queries:
+            groups.setdefault((item.nodeid.partition("[")[0], item.golden_set), []).append(item)
+    blocks: list[Block] = []
+    for (test, golden_set), group in groups.items():
+        if len(group) > 1:
+            means = [{row.name: row.full for row in item.rows} for item in group]
+            names = dict.fromkeys(name for own in means for name in own)
+            rows = [[name, *(score_text(own.get(name)) for own in means)] for name in names]
+            blocks.append(Text(f"{golden_set}, {test}, side by side"))
+            head = ["metric", *parameters([item.nodeid for item in group])]
+            blocks.append(Table(head, rows, "<" + ">" * len(group)))
+    return blocks
 
 
 def _errors(item: ItemReport) -> Iterator[Block]:

@@ -11,7 +11,17 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pytest_irmetrics.base.screen import Line, Screen, display_width, shorten, table
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.reports import document
-from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table, Text, is_shown_at
+from pytest_irmetrics.reports.blocks import (
+    Block,
+    Column,
+    Commands,
+    Level,
+    Query,
+    RankedDocument,
+    Table,
+    Text,
+    is_shown_at,
+)
 from pytest_irmetrics.reports.item_report import ItemReport
 from pytest_irmetrics.reports.session_report import SessionReport, gated_score, query_count
 
@@ -85,23 +95,16 @@ def _query(block: Query, screen: Screen, *, ranked: bool) -> Iterator[Line]:
         for parts in block.moved:
             yield from map(Line, _fitting(parts, screen))
         return
-    now = [(str(rank), document) for rank, _, document in block.ranks if document is not None]
-    ranking = Table.of(
-        [*now, *(("-", document) for document in block.missing)],
-        [
-            ("rank", ">", lambda one: one[0]),
-            (
-                "was",
-                ">",
-                lambda one: str(one[1].before or ("-" if one[0] == "-" else "new")) if block.compared else "",
-            ),
-            ("grade", ">", lambda one: one[1].judgment.removeprefix("grade ")),
-            ("document", "<", lambda one: one[1].doc_id),
-            ("stage", "<", lambda one: one[1].move if one[0] == "-" else ""),
-            ("title", "<", lambda one: one[1].title),
-        ],
-        whole=(3,),
-    )
+    columns: list[Column[RankedDocument]] = [
+        ("rank", ">", lambda one: str(one.now or "-")),
+        ("was", ">", lambda one: str(one.before or ("new" if one.now else "-")) if block.compared else ""),
+        ("grade", ">", lambda one: one.judgment.removeprefix("grade ")),
+        ("document", "<", lambda one: one.doc_id),
+        ("stage", "<", lambda one: "" if one.now else one.move),
+        ("title", "<", lambda one: one.title),
+    ]
+    returned = [now for _, _, now in block.ranks if now is not None]
+    ranking = Table.of([*returned, *block.missing], columns, whole=(3,))
     inner = screen._replace(width=screen.width - 2)
     yield from (Line(line.text).indented() for line in _table(ranking, inner))
     yield Line("")
@@ -143,9 +146,7 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
             yield Line(_one_line(session, item, names[item.nodeid], screen), style)
         yield from (line.indented() for line in lines(blocks, inner, verbosity))
     if verbosity > 0:
-        from pytest_irmetrics.reports.variants import variant_tables  # noqa: PLC0415 - only with -v
-
-        yield from lines(variant_tables(session.items), screen, verbosity)
+        yield from lines(document.variant_tables(session.items), screen, verbosity)
     yield from lines(_ending(session, verbosity), screen, verbosity)
 
 

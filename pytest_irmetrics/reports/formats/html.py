@@ -16,7 +16,6 @@ from pytest_irmetrics.reports.html_page import page
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, QueryReport
 from pytest_irmetrics.reports.query_details import query_block, query_option
 from pytest_irmetrics.reports.session_report import RunInfo, SessionReport, gated_score, subject
-from pytest_irmetrics.reports.variants import variant_tables
 
 BEGINNING = "<!doctype html>"
 
@@ -51,7 +50,7 @@ def render(session: SessionReport) -> str:
         anchor_of=dict(zip(own, _anchors("set", (names[nodeid] for nodeid in own)), strict=True)),
         facts=_facts(session, labels) if items else [],
         index=document.overview(items, session),
-        variants=variant_tables(items),
+        variants=document.variant_tables(items),
         sections=items[:_SECTIONS],
         most_open=_OPEN_SECTIONS,
         links={
@@ -155,11 +154,6 @@ class ListedQuery:
     opened: bool = False
 
     @property
-    def explains(self) -> bool:
-        """Whether it explains a failed gate."""
-        return self.report.explains is not None
-
-    @property
     def score(self) -> float | None:
         """By its golden set's leading metric."""
         return self.report.scores.get(self.item.leading_metric or "")
@@ -172,7 +166,7 @@ class ListedQuery:
     @property
     def need(self) -> tuple[bool, bool, float, bool, int]:
         """By what it is ordered: an error first, what explains a failure (the worst of each set, then the next), falls, gains."""
-        if self.explains:
+        if self.report.explains is not None:
             return self.label != "error", False, 0.0, False, self.place
         fall, unmoved = min(self.change or 0.0, 0.0), self.label in ("same", "")
         return self.label != "error", True, fall, unmoved, self.place
@@ -191,7 +185,7 @@ def _listed_queries(items: Sequence[ItemReport], names: Mapping[str, str]) -> li
     queries.sort(key=lambda one: one.need)
     for place, one in enumerate(queries[:_IN_FULL]):
         one.in_full = query_block(one.report, one.item, in_full=True)
-        one.opened = place < _OPEN and (one.explains or one.label == "error")
+        one.opened = place < _OPEN and (one.report.explains is not None or one.label == "error")
     rows = queries[: _IN_FULL + _ROWS]
     of_set = [f"{names[one.item.nodeid]}/" if len(items) > 1 else "" for one in rows]
     anchors = _anchors("q", (f"{name}{one.report.query_id}" for name, one in zip(of_set, rows, strict=True)))

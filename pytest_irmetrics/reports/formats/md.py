@@ -13,7 +13,6 @@ from pytest_irmetrics.reports import document
 from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table, Text, is_shown_at
 from pytest_irmetrics.reports.item_report import ItemReport
 from pytest_irmetrics.reports.session_report import SessionReport, subject
-from pytest_irmetrics.reports.variants import variant_tables
 
 BEGINNING = "## Retrieval quality: "
 
@@ -78,7 +77,7 @@ def _sections(
         shown = (f"- {_words(line)}" for line in lines[:_MESSAGE_LINES])
         lead = f"{_code(nodeid)} failed before anything was measured:"
         yield ["", lead, "", *shown, *_more(len(lines) - _MESSAGE_LINES, "line")]
-    yield [*_blocks(variant_tables(items), queries)] if in_full else []
+    yield [*_blocks(document.variant_tables(items), queries)] if in_full else []
     for item in failing:
         yield [*_golden_set(item, names, session, said[item.nodeid], queries)]
     if in_full and passing:
