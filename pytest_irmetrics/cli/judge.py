@@ -8,7 +8,6 @@ import shlex
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
-from typing import NamedTuple
 
 from pytest_irmetrics.analysis.labelling import Unjudged, is_judged_by_text
 from pytest_irmetrics.base import IRMetricsError
@@ -28,31 +27,17 @@ from pytest_irmetrics.run.answer import document_of
 # Judgments that are given -----------------------------------------------------------------------------------------
 
 
-class _Given(NamedTuple):
-    """A judgment as it was typed."""
-
-    where: str
-    """The place in a list, or the words of the command line."""
-    query: str
-    doc_id: str
-    grade: str
-    text: str
-    """Of the document, where it is known."""
-    is_passage: bool = False
-    """Whether the text is judged in place of the document."""
-
-
 def given_judgments(golden: GoldenSet, options: argparse.Namespace) -> list[Judgment]:
     """Return the judgments of the command line, or of a CSV list. Raises CommandError with all that is wrong."""
-    given = [] if options.list is None else [*_rows(options.list)]
+    given = [] if options.list is None else [*_rated_rows(options.list)]
     for words in options.judge or options.passage:
         query, doc_id, *text, grade = words
         where = f"{'--passage' if text else '--judge'} {shlex.join(words)}"
-        given.append(_Given(where, query, doc_id, grade, "".join(text), is_passage=bool(text)))
+        given.append((where, Row(0, query, doc_id, grade, {"text": "".join(text)})))
     judgments, problems = [], []
-    for one in given:
+    for where, row in given:
         try:
-            judgments.append(_judgment(golden, one))
+            judgments.append(_judgment(golden, where, row, by_text=bool(options.passage)))
         except shared.CommandError as error:
             problems.append(str(error))
     if problems:
@@ -60,21 +45,25 @@ def given_judgments(golden: GoldenSet, options: argparse.Namespace) -> list[Judg
     return judgments
 
 
-def _judgment(golden: GoldenSet, given: _Given) -> Judgment:
-    """Return the judgment that was given. Raises CommandError."""
-    query, grade = shared.find_query(golden, given.query, given.where), _grade(given.grade)
+def _judgment(golden: GoldenSet, where: str, row: Row, *, by_text: bool) -> Judgment:
+    """Return the judgment that was given at a place, of the text in place of the document if `by_text`. Raises CommandError."""
+    query, grade, text = (
+        shared.find_query(golden, row.query_id, where),
+        _grade(row.grade),
+        row.about.get("text", ""),
+    )
     if grade is None:
-        message = f"{quote(given.grade)} is no grade. Write a number from 0 to {MAX_GRADE}."
-        raise shared.CommandError(f"{given.where}: {message}")
-    judgment = Judgment(query.id, given.doc_id, grade, given.where)
-    if not (given.is_passage or is_judged_by_text(query, given.doc_id, grade, given.text)):
+        message = f"{quote(row.grade)} is no grade. Write a number from 0 to {MAX_GRADE}."
+        raise shared.CommandError(f"{where}: {message}")
+    judgment = Judgment(query.id, row.doc, grade, where)
+    if not (by_text or is_judged_by_text(query, row.doc, grade, text)):
         return judgment
-    if not normalize_text(given.text):
+    if not normalize_text(text):
         raise shared.CommandError(
-            f"{given.where}: {quote(given.doc_id)} is judged by its text, which is empty. Write it: --passage QUERY DOC TEXT "
+            f"{where}: {quote(row.doc)} is judged by its text, which is empty. Write it: --passage QUERY DOC TEXT "
             "GRADE, or in a column text."
         )
-    return _by_text(judgment, given.text)
+    return _by_text(judgment, text)
 
 
 def _by_text(judgment: Judgment, text: str) -> Judgment:
@@ -88,8 +77,8 @@ def _grade(text: str) -> Grade | None:
     return number if number is not None and 0 <= number <= MAX_GRADE else None
 
 
-def _rows(name: str) -> Iterator[_Given]:
-    """Yield the judgments of the rows of a CSV list that have a rating. Raises GoldenSetError."""
+def _rated_rows(name: str) -> Iterator[tuple[str, Row]]:
+    """Yield the rows of a CSV list that have a rating, each with its place. Raises GoldenSetError."""
     rows: list[Row] = []
     with shared.readable_file(name) as path:
         source = Source(path, name)
@@ -97,8 +86,7 @@ def _rows(name: str) -> Iterator[_Given]:
     source.raise_any()
     for row in rows:
         if row.grade:
-            where = f"{printable(name)}:{row.line}"
-            yield _Given(where, row.query_id, row.doc, row.grade, row.about.get("text", ""))
+            yield f"{printable(name)}:{row.line}", row
 
 
 def say_held_back(golden: GoldenSet, held_back: Iterable[Judgment]) -> str:
