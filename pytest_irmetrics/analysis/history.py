@@ -85,10 +85,8 @@ def _evaluate(run: Run, golden: GoldenSet, metrics: Sequence[Metric], depth: int
     return compare(evaluation, evaluation).now
 
 
-def _deltas(comparison: Comparison | None) -> dict[str, float]:
+def _deltas(comparison: Comparison) -> dict[str, float]:
     """Return how far each mean moved; none of a metric that counts no paired query."""
-    if comparison is None:
-        return {}
     changes = [comparison.change(metric) for metric in comparison.now.metrics]
     return {change.metric.name: change.delta for change in changes if change.n}
 
@@ -105,8 +103,8 @@ def _compare(point: HistoryPoint, now: Evaluation, before: Evaluation) -> None:
             point.relabelled.append(query_id)
     comparison = compare(now, before)
     point.changes = _deltas(comparison)
-    if point.relabelled:
-        point.as_judged_before = _deltas(comparison.under_stored_labels)
+    if point.relabelled and (stored := comparison.under_stored_labels) is not None:
+        point.as_judged_before = _deltas(stored)
     for name, change in point.changes.items():
         noise, lowest = comparison.run_noise(name), min(change, point.as_judged_before.get(name, 0.0))
         if lowest < -(noise.margin if noise else 0.0) - TOLERANCE:

@@ -22,7 +22,7 @@ from pytest_irmetrics.evaluation.evaluate import read_metrics
 from pytest_irmetrics.gates.decide import decide
 from pytest_irmetrics.gates.verdict import Against, Case, Verdict
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.metrics import parse_metric
+from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Degradation, Note
 from pytest_irmetrics.run import Header, Run
 from pytest_irmetrics.thresholds import AUTO, Gates
@@ -75,14 +75,13 @@ class _Degraded(NamedTuple):
         run = Run.of(answers, Header(intact.run.depth))
         return replace(intact, retrieved=intact.retrieved._replace(run=run))
 
-    def fell_most(self, deltas: Mapping[str, float], intact: Evaluation, gates: Gates) -> str | None:
+    def fell_most(self, deltas: Mapping[Metric, float], gates: Gates) -> Metric | None:
         """Return the metric that the advice names, by how far each moved; None where it would be true of none."""
         fell = {}
-        for name, delta in deltas.items():
-            metric = parse_metric(name, custom=intact.custom)
+        for metric, delta in deltas.items():
             has_significance = "significance" in gates.of(metric, self.tag)
             if metric.kind != "custom" and delta < -self.must_fall - TOLERANCE and not has_significance:
-                fell[name] = round(delta, 9)
+                fell[metric] = round(delta, 9)
         return min(fell, key=fell.__getitem__, default=None)
 
 
@@ -105,32 +104,32 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
     cut = "" if itself.depth is None else f"@{itself.depth}"
     metrics = dict.fromkeys([*reported, *read_metrics([f"recall{cut}", f"ndcg{cut}"])])
     tried: list[Degradation] = []
-    advice: dict[tuple[str, str], str] = {}
+    advice: dict[tuple[str, Metric], str] = {}
     """What to advise, once for each kind of degradation and metric."""
     for degraded in _degradations(intact):
         try:
             comparison = Comparison(degraded.evaluation(intact), intact)
             decided = decide(Case(comparison.full, gates, comparison, Against(OWN_BASELINE)))
             changes = map(comparison.change, metrics)
-            moved = {change.metric.name: change.delta for change in changes if change.n}
+            moved = {change.metric: change.delta for change in changes if change.n}
         except EvaluationError as error:
             raise EvaluationError(f"--ir-selftest, {degraded.name}: {error}") from error
         caught = [verdict for verdict in decided if verdict.failed and verdict.key not in failing]
         if not caught and min(moved.values(), default=0.0) >= -TOLERANCE:
             continue
-        deltas = {metric.name: moved[metric.name] for metric in reported if metric.name in moved}
-        gated = [metric.name for metric, tag in gates.slices if tag is None and metric.name in deltas]
-        fell = [name for name in gated if deltas[name] < -TOLERANCE] or [*deltas]
-        most = min(fell, key=lambda name: deltas[name], default=None)
-        delta = 0.0 if most is None else deltas[most]
+        shown = [metric for metric in reported if metric in moved]
+        gated = [metric for metric, tag in gates.slices if tag is None and metric in shown]
+        fell = [metric for metric in gated if moved[metric] < -TOLERANCE] or shown
+        most = min(fell, key=moved.__getitem__, default=None)
+        name, delta = (None, 0.0) if most is None else (most.name, moved[most])
         caught_by = [*dict.fromkeys(map(_gate_name, caught))]
-        tried.append(Degradation(degraded.name, degraded.what, caught_by, most, delta))
-        ordered = {name: moved[name] for name in (*gated, *moved)}
-        metric = None if caught else degraded.fell_most(ordered, intact, gates)
-        if metric is not None:
+        tried.append(Degradation(degraded.name, degraded.what, caught_by, name, delta))
+        ordered = {metric: moved[metric] for metric in (*gated, *moved)}
+        advised = None if caught else degraded.fell_most(ordered, gates)
+        if advised is not None:
             quoted = json.dumps(degraded.tag, ensure_ascii=False)
-            text = degraded.advice.format(name=degraded.name, metric=metric, tag=quoted)
-            advice.setdefault((degraded.advice, metric), text)
+            text = degraded.advice.format(name=degraded.name, metric=advised, tag=quoted)
+            advice.setdefault((degraded.advice, advised), text)
     lead = f"{against.name[0].upper()}{against.name[1:]}, intact, fails its own gates; what fails here is not counted as catching anything."
     texts = [lead] if failing else []
     texts.append(f"The retriever was not asked; the scores are those of {against.name} as it is stored.")

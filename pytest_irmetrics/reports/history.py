@@ -103,11 +103,6 @@ class _Course(NamedTuple):
     best: HistoryPoint
     """The version that today's is furthest below, over the queries that both hold; today's if it is below none."""
 
-    @property
-    def from_best(self) -> float:
-        """Today's mean − that of the best version, over the queries that both hold."""
-        return self.best.until_today.get(self.metric, 0.0)
-
 
 def _courses(history: BaselineHistory) -> list[_Course]:
     """Return the course of each metric."""
@@ -135,7 +130,7 @@ def blocks(history: BaselineHistory, limit: int) -> Iterator[Block]:
         ("metric", "<", lambda one: one.metric),
         ("first", ">", lambda one: score_text(one.line[0])),
         ("today", ">", lambda one: score_text(one.line[-1])),
-        ("from best", ">", lambda one: signed_text(one.from_best)),
+        ("from best", ">", lambda one: signed_text(one.best.until_today.get(one.metric, 0.0))),
         ("oldest to newest", "<", lambda one: sparkline(one.line)),
     ]
     yield Table.of(courses, by_metric)
