@@ -20,15 +20,14 @@ import sys
 
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.golden.lint import lint
 from pytest_irmetrics.golden.query import query_as_dict
 
 ARGUMENTS = (
     shared.METRIC,
-    argument("files", nargs="+", metavar="FILE", help=shared.GOLDEN_HELP),
-    argument("--json", action="store_true", help="print what was read as one JSON list, a query a line, each with its file; if anything is wrong, only that is printed, on standard error"),
+    shared.argument("files", nargs="+", metavar="FILE", help=shared.GOLDEN_HELP),
+    shared.argument("--json", action="store_true", help="print what was read as one JSON list, a query a line, each with its file; if anything is wrong, only that is printed, on standard error"),
 )  # fmt: skip
 
 

@@ -24,7 +24,6 @@ from pathlib import Path
 from pytest_irmetrics.base.files import packed_as_named, without_gz
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.format_yaml import set_as_dict
 from pytest_irmetrics.golden.formats import KEYS, Format, format_of, formats, module_of, read_golden_set
@@ -38,11 +37,11 @@ _FORMATS = formats()
 ARGUMENTS = (
     shared.TEST,
     shared.METRIC,
-    argument("source", metavar="IN", help=f"a run, or {shared.GOLDEN_HELP}"),
-    argument("target", metavar="OUT", help="the file, or for BEIR the folder, to write"),
-    argument("--from", dest="form", choices=(*_FORMATS, "run"), help="the format of IN, where its suffix does not say it"),
-    argument("--to", choices=(*_FORMATS, "run", "json"), help="the format of OUT, where its suffix does not say it; of a run, run is TREC and json is JSON"),
-    argument("--force", action="store_true", help="write over what is there"),
+    shared.argument("source", metavar="IN", help=f"a run, or {shared.GOLDEN_HELP}"),
+    shared.argument("target", metavar="OUT", help="the file, or for BEIR the folder, to write"),
+    shared.argument("--from", dest="form", choices=(*_FORMATS, "run"), help="the format of IN, where its suffix does not say it"),
+    shared.argument("--to", choices=(*_FORMATS, "run", "json"), help="the format of OUT, where its suffix does not say it; of a run, run is TREC and json is JSON"),
+    shared.argument("--force", action="store_true", help="write over what is there"),
 )  # fmt: skip
 _RUN_SUFFIXES = {"run": "run", "trec": "run", "res": "run", "json": "json"}
 """Suffix of a run → its format. The format `trec` of golden sets is qrels."""

@@ -25,7 +25,6 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.git import Repository
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.gates.verdict import usual_metric
 from pytest_irmetrics.golden import GoldenSet
@@ -38,11 +37,11 @@ ARGUMENTS = (
     shared.METRICS,
     shared.BASELINE_DIR,
     shared.METRIC,
-    argument("tests", nargs="*", metavar="TEST", help="a test's id or a part of it, or the path of its baseline; without any, all baselines from here on down"),
-    argument("--since", metavar="REV", help="also say what has been lost since this tag, branch or commit"),
+    shared.argument("tests", nargs="*", metavar="TEST", help="a test's id or a part of it, or the path of its baseline; without any, all baselines from here on down"),
+    shared.argument("--since", metavar="REV", help="also say what has been lost since this tag, branch or commit"),
     shared.limit("how many versions to show, the newest"),
-    argument("--json", alone=True, action="store_true", help="print all of it as JSON"),
-    argument("--html", alone=True, metavar="PATH", help="write it with a plot for each metric, as one HTML file; needs Jinja2"),
+    shared.argument("--json", alone=True, action="store_true", help="print all of it as JSON"),
+    shared.argument("--html", alone=True, metavar="PATH", help="write it with a plot for each metric, as one HTML file; needs Jinja2"),
 )  # fmt: skip
 
 

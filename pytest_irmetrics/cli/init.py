@@ -21,7 +21,6 @@ from pathlib import Path
 
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.format_txt import read_each_once
 from pytest_irmetrics.golden.format_yaml import render
@@ -29,8 +28,8 @@ from pytest_irmetrics.golden.source import Source
 from pytest_irmetrics.reports.blocks import Commands
 
 ARGUMENTS = (
-    argument("--dir", default=".", metavar="DIR", help="where to; made if it is not there (default: the current folder)"),
-    argument("--queries", metavar="FILE.txt", help="begin with these queries, one a line, without judgments; - is standard input"),
+    shared.argument("--dir", default=".", metavar="DIR", help="where to; made if it is not there (default: the current folder)"),
+    shared.argument("--queries", metavar="FILE.txt", help="begin with these queries, one a line, without judgments; - is standard input"),
 )  # fmt: skip
 _TEMPLATES = Path(__file__).with_name("init_files")
 _FILES = {

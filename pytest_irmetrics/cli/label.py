@@ -40,7 +40,6 @@ from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import listed, plural, printable, quote
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.judge import Interview, given_judgments, say_held_back
-from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.edit_yaml import FileEdit, append_judgments
 from pytest_irmetrics.golden.format_tables import guard_formula
@@ -52,17 +51,17 @@ ARGUMENTS = (
     shared.TEST,
     shared.BASELINE_DIR,
     shared.METRIC,
-    argument("file", metavar="FILE", help="a golden set; one in YAML to append to; - is standard input"),
-    argument("--run", dest="stored", action="append", default=[], metavar="RUN", help="a baseline, a JSON report, or a TREC run: one is pooled with the baselines, several stand for themselves"),
-    argument("--by", type=shared.ranking_metric, default="ndcg@10", metavar="METRIC", help="list documents by what they are worth to this metric, down to its cut-off (default: ndcg@10)"),
-    argument("--query", dest="queries", action="append", default=[], metavar="ID", help="only documents of this query (repeatable)"),
+    shared.argument("file", metavar="FILE", help="a golden set; one in YAML to append to; - is standard input"),
+    shared.argument("--run", dest="stored", action="append", default=[], metavar="RUN", help="a baseline, a JSON report, or a TREC run: one is pooled with the baselines, several stand for themselves"),
+    shared.argument("--by", type=shared.ranking_metric, default="ndcg@10", metavar="METRIC", help="list documents by what they are worth to this metric, down to its cut-off (default: ndcg@10)"),
+    shared.argument("--query", dest="queries", action="append", default=[], metavar="ID", help="only documents of this query (repeatable)"),
     shared.limit("at most so many documents"),
-    argument("--corpus", metavar="FILE", help="the documents, to show their titles and texts: JSON Lines with docid (or _id, id), title, text; may be packed (.gz); - is standard input"),
-    argument("-i", "--interactive", alone=True, action="store_true", help="show them one after the other and append the grade that is written for each; or s skip, u undo, q quit"),
-    argument("-o", "--out", alone=True, metavar="LIST.csv", help="write them to a new CSV file, or to -, with an empty column `rating`, for a spreadsheet"),
-    argument("--from", alone=True, dest="list", metavar="LIST.csv", help="append the judgments of the rows that have a rating; - is standard input"),
-    argument("--judge", alone=True, nargs=3, action="append", default=[], metavar=("QUERY", "DOC", "GRADE"), help="append this judgment (repeatable)"),
-    argument("--passage", alone=True, nargs=4, action="append", default=[], metavar=("QUERY", "DOC", "TEXT", "GRADE"), help="append this judgment by passage: whatever chunk of DOC holds TEXT (repeatable)"),
+    shared.argument("--corpus", metavar="FILE", help="the documents, to show their titles and texts: JSON Lines with docid (or _id, id), title, text; may be packed (.gz); - is standard input"),
+    shared.argument("-i", "--interactive", alone=True, action="store_true", help="show them one after the other and append the grade that is written for each; or s skip, u undo, q quit"),
+    shared.argument("-o", "--out", alone=True, metavar="LIST.csv", help="write them to a new CSV file, or to -, with an empty column `rating`, for a spreadsheet"),
+    shared.argument("--from", alone=True, dest="list", metavar="LIST.csv", help="append the judgments of the rows that have a rating; - is standard input"),
+    shared.argument("--judge", alone=True, nargs=3, action="append", default=[], metavar=("QUERY", "DOC", "GRADE"), help="append this judgment (repeatable)"),
+    shared.argument("--passage", alone=True, nargs=4, action="append", default=[], metavar=("QUERY", "DOC", "TEXT", "GRADE"), help="append this judgment by passage: whatever chunk of DOC holds TEXT (repeatable)"),
 )  # fmt: skip
 _DOCUMENT_IDS = ("docid", "doc_id", "_id", "id")
 """The keys of a corpus that hold a document's id; the first that is there does."""

@@ -22,7 +22,6 @@ from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.files import read_bytes
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.reports import output
 from pytest_irmetrics.reports.formats import json
 from pytest_irmetrics.run.answer import decode
@@ -30,8 +29,8 @@ from pytest_irmetrics.run.answer import decode
 _ADVICE = "Write the report anew; if that is no help, this is a fault of pytest-irmetrics: report it."
 
 ARGUMENTS = (
-    argument("file", metavar="REPORT.json", help="what pytest --ir-report=json:PATH wrote; - is standard input"),
-    argument("-o", "--output", metavar="PATH", action="append", default=[], help=f"where to: the format is told by the suffix, .{', .'.join(output.FORMATS)}, or said before the path, html:PATH, also html:-; repeatable"),
+    shared.argument("file", metavar="REPORT.json", help="what pytest --ir-report=json:PATH wrote; - is standard input"),
+    shared.argument("-o", "--output", metavar="PATH", action="append", default=[], help=f"where to: the format is told by the suffix, .{', .'.join(output.FORMATS)}, or said before the path, html:PATH, also html:-; repeatable"),
 )  # fmt: skip
 
 

@@ -27,7 +27,6 @@ from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.notes import notes_on
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.cli.shared import argument
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import DEFAULT_DEPTH, require_depth
@@ -50,11 +49,11 @@ ARGUMENTS = (
     shared.TEST,
     shared.METRICS,
     shared.METRIC,
-    argument("golden", metavar="GOLDEN", help=shared.GOLDEN_HELP),
-    argument("stored", metavar="RUN", help="the run; JSON where its name ends in .json, else TREC; - is standard input"),
-    argument("--against", metavar="RUN", help="the run before, to compare with; - is standard input"),
-    argument("--query", dest="queries", action="append", default=[], metavar="ID", help="print this query in full, its ranking and judgments, in place of all else (repeatable)"),
-    argument("--json", action="store_true", help="print it as the JSON report that pytest writes, which `report` reads"),
+    shared.argument("golden", metavar="GOLDEN", help=shared.GOLDEN_HELP),
+    shared.argument("stored", metavar="RUN", help="the run; JSON where its name ends in .json, else TREC; - is standard input"),
+    shared.argument("--against", metavar="RUN", help="the run before, to compare with; - is standard input"),
+    shared.argument("--query", dest="queries", action="append", default=[], metavar="ID", help="print this query in full, its ranking and judgments, in place of all else (repeatable)"),
+    shared.argument("--json", action="store_true", help="print it as the JSON report that pytest writes, which `report` reads"),
 )  # fmt: skip
 
 

@@ -71,7 +71,7 @@ def ranking_metric(text: str) -> Metric:
     return metric
 
 
-def number_to_show(text: str) -> int:
+def _number_to_show(text: str) -> int:
     """Read how many rows to show; 0 is all."""
     if not text.isdecimal():
         raise argparse.ArgumentTypeError(f"{text!r} is no count. Write a whole number; 0 shows all")
@@ -91,7 +91,7 @@ def argument(
 def limit(what: str) -> tuple[bool, tuple[str, ...], dict[str, Any]]:
     """Declare how much of what a command shows."""
     about = f"{what}; 0: all (default: 20)"
-    return argument("--limit", type=number_to_show, default=20, metavar="N", help=about)
+    return argument("--limit", type=_number_to_show, default=20, metavar="N", help=about)
 
 
 # fmt: off
