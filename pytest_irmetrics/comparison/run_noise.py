@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pytest_irmetrics.comparison.metric_change import MetricChange
 from pytest_irmetrics.comparison.significance import t_quantile
+from pytest_irmetrics.metrics import mean, mean_of_scored
 
 _LEVEL = 0.95
 """One-sided: of the runs in which nothing but noise differs, one in twenty fails a `max_drop` of 0."""
@@ -87,21 +88,13 @@ def measure_run_noise(
 
 
 def _measure_side(weights: Mapping[str, float], repeats: Mapping[str, Sequence[float | None]]) -> _Side:
-    """Measure how one side's scores vary between its passes; ``weights`` add up to 1."""
+    """Measure how one side's scores vary between its passes; each query has a score on both sides."""
     scores = {i: [score for score in repeats[i] if score is not None] for i in weights}
     passes = max((len(repeats[i]) for i in weights), default=1)
-    parts: list[list[float]] = [[] for _ in range(passes)]
-    totals: list[list[float]] = [[] for _ in range(passes)]
-    for query_id, weight in weights.items():
-        each = [*repeats[query_id]]
-        if len(each) < passes:  # asked in fewer passes: its average stands for the others
-            each += [math.fsum(scores[query_id]) / len(scores[query_id])] * (passes - len(each))
-        for turn, score in enumerate(each):
-            if score is not None:
-                parts[turn].append(weight * score)
-                totals[turn].append(weight)
-    means = [math.fsum(part) / math.fsum(total) for part, total in zip(parts, totals, strict=True) if total]
-    return _Side(scores, passes, _variance(means))
+    # Of a query that was asked in fewer passes its average stands for the others.
+    filled = [[*repeats[i], *[mean(scores[i])] * (passes - len(repeats[i]))] for i in weights]
+    means = [mean_of_scored(each, [*weights.values()]) for each in zip(*filled, strict=True)]
+    return _Side(scores, passes, _variance([one for one in means if one is not None]))
 
 
 def _degrees_of_freedom(repeated: Sequence[_Side]) -> float:

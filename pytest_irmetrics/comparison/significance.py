@@ -16,6 +16,7 @@ from functools import cache
 from itertools import accumulate
 
 from pytest_irmetrics.base.numbers import TOLERANCE
+from pytest_irmetrics.metrics import mean
 
 FALSE_ALARM_ONE_IN = 20
 """A limit is right for a set where a change that makes nothing better or worse fails it once in so many times."""
@@ -53,16 +54,11 @@ def sign_flip_p(differences: Iterable[float]) -> float:
     of Lugannani and Rice (1980), with the continuity correction of Daniels (1987) where all differences are multiples
     of one step.
     """
-    changed = _changed(differences)
-    if not changed:
-        return 1.0
+    changed, _ = _relative_to_largest(differences)
     # The signs decide which differences count as losses; as bad as what was seen is every choice of losses whose
     # sum is no less.
-    largest = max(-changed[0], changed[-1])
-    losses = math.fsum(-value / largest for value in changed if value < 0)
-    if losses <= _TIE_TOLERANCE:
-        return 1.0
-    return _share_with_losses([abs(value) / largest for value in changed], losses)
+    losses = math.fsum(-value for value in changed if value < 0)
+    return _share_with_losses(changed, losses) if losses > _TIE_TOLERANCE else 1.0
 
 
 def share_falling_beyond(differences: Sequence[float], drop: float) -> float:
@@ -71,16 +67,12 @@ def share_falling_beyond(differences: Sequence[float], drop: float) -> float:
     #{signs e : sum(e_i |d_i|) < -N drop} / 2^k, over the k of N differences of more than 1e-9: how often a change that moves
     the queries as far as this one, and is no better or worse, fails a `max_drop`.  As exact as `sign_flip_p`.
     """
-    changed = _changed(differences)
-    if not changed:
-        return 0.0
-    largest = max(-changed[0], changed[-1])
-    sizes = [abs(value) / largest for value in changed]
-    total = math.fsum(sizes)
+    changed, largest = _relative_to_largest(differences)
+    total = math.fsum(map(abs, changed))
     # Gains less losses are total - 2 losses; a fall of just `drop` is none beyond it, within 1e-9 of the mean.
     beyond = (drop + TOLERANCE) * len(differences) / largest
     losses = (total + beyond) / 2 + _EXCESS
-    return 0.0 if losses > total else _share_with_losses(sizes, losses)
+    return 0.0 if losses > total else _share_with_losses(changed, losses)
 
 
 def drop_for_chance(differences: Sequence[float], margin: float = 0.0) -> float:
@@ -102,16 +94,18 @@ def drop_for_chance(differences: Sequence[float], margin: float = 0.0) -> float:
     return drops[bisect_left(drops, wanted, key=share_kept)]
 
 
-def _changed(differences: Iterable[float]) -> list[float]:
-    """Return the differences of more than 1e-9, ascending."""
-    return sorted(value for value in differences if abs(value) > TOLERANCE)
+def _relative_to_largest(differences: Iterable[float]) -> tuple[list[float], float]:
+    """Return the differences of more than 1e-9 as shares of the largest size, and that size, 1 where there is none."""
+    changed = [value for value in differences if abs(value) > TOLERANCE]
+    largest = max(map(abs, changed), default=1.0)
+    return [value / largest for value in changed], largest
 
 
-def _share_with_losses(values: list[float], losses: float) -> float:
-    """Return the share of all choices among these sizes, relative to the largest, whose sum is at least `losses`."""
-    sizes = _group_sizes(values)
-    p = _exact_p(sizes, losses, _lattice_step([size for size, _ in sizes]), len(values))
-    return _saddlepoint_p(sizes, losses, len(values)) if p is None else p
+def _share_with_losses(changed: Sequence[float], losses: float) -> float:
+    """Return the share of all choices among the sizes of these differences whose sum is at least `losses`."""
+    sizes = _group_sizes(map(abs, changed))
+    p = _exact_p(sizes, losses, _lattice_step([size for size, _ in sizes]), len(changed))
+    return _saddlepoint_p(sizes, losses, len(changed)) if p is None else p
 
 
 def smallest_p(changed: int) -> float:
@@ -119,7 +113,7 @@ def smallest_p(changed: int) -> float:
     return math.ldexp(1.0, -changed)
 
 
-def _group_sizes(values: list[float]) -> list[tuple[float, int]]:
+def _group_sizes(values: Iterable[float]) -> list[tuple[float, int]]:
     """Return the sizes in ascending order, each with its count; sizes that differ by floating-point noise are one."""
     groups: list[tuple[float, int]] = []
     last = -1.0
@@ -309,9 +303,9 @@ def interval(differences: Sequence[float]) -> tuple[float, float] | None:
     error = standard_error(differences)
     if error is None:
         return None
-    mean = _mean(differences)
+    middle = mean(differences)
     reach = t_quantile(0.975, len(differences) - 1) * error
-    return mean - reach, mean + reach
+    return middle - reach, middle + reach
 
 
 def standard_error(differences: Sequence[float]) -> float | None:
@@ -319,13 +313,8 @@ def standard_error(differences: Sequence[float]) -> float | None:
     size = len(differences)
     if size < 2:
         return None
-    mean = _mean(differences)
-    return math.sqrt(math.fsum([(value - mean) ** 2 for value in differences]) / (size - 1) / size)
-
-
-def _mean(differences: Sequence[float]) -> float:
-    """Return the mean difference; most differences of a large set are 0 and need not be summed."""
-    return math.fsum(filter(None, differences)) / len(differences)
+    middle = mean(differences)
+    return math.sqrt(math.fsum([(value - middle) ** 2 for value in differences]) / (size - 1) / size)
 
 
 def detectable_drop(differences: Sequence[float]) -> float | None:

@@ -9,7 +9,7 @@ from typing import NamedTuple
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED, MetricChange
-from pytest_irmetrics.metrics import Metric
+from pytest_irmetrics.metrics import Metric, mean
 
 _LEVEL = 0.05
 """In which share of harmless changes any slice at all may be said to have moved."""
@@ -34,8 +34,8 @@ class SliceFall(NamedTuple):
     def others_delta(self) -> float:
         """How far the mean of the other queries moved."""
         moved, inside = self.whole.differences, self.change.differences
-        weights = {i: self.whole.weights[i] for i in moved if i not in inside}
-        return math.fsum(weights[i] * moved[i] for i in weights) / math.fsum(weights.values())
+        others = [i for i in moved if i not in inside]
+        return mean([moved[i] for i in others], [self.whole.weights[i] for i in others])
 
 
 def joint_intervals(comparison: Comparison, metric: Metric) -> dict[str, tuple[float, float]]:
