@@ -122,11 +122,12 @@ class ItemResult:
         as_stored = ids.keys() - today
         if everything:
             ids = dict.fromkeys(query_id for query_id in known if only is None or query_id in only)
-        explaining: dict[str, list[str]] = {i: [] for gate in explaining_gates(gates) for i in gate.queries}
+        explaining: dict[str, dict[str, None]] = {
+            i: {} for gate in explaining_gates(gates) for i in gate.queries
+        }
         for verdict in self.verdicts[: len(failed)]:
             for query_id in explaining.keys() & verdict.queries if verdict.metric else ():
-                if str(verdict.metric) not in explaining[query_id]:
-                    explaining[query_id].append(str(verdict.metric))
+                explaining[query_id][str(verdict.metric)] = None
         places = {query_id: place for place, query_id in enumerate(explaining)}
         leading = str(self.leading_metric or "")
 
@@ -142,7 +143,7 @@ class ItemResult:
             edited = [known[was.id] for was in shown if was.judgments != known[was.id].judgments]
             queries += [self._query_report(query, as_stored=True) for query in edited]
         for query in queries:
-            query.explains = explaining.get(query.query_id)
+            query.explains = [*explaining[query.query_id]] if query.query_id in explaining else None
         return sorted(queries, key=key)
 
     def rows(self) -> list[ScoreRow]:

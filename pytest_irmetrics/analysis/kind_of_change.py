@@ -139,10 +139,9 @@ def relevant_counts(comparison: Comparison) -> str:
     """
     if comparison.now.golden.judges_nothing:
         return _document_counts(comparison)
-    level = comparison.now.golden.relevance_level
     judged, counts = 0, [0.0] * 6
     for query in comparison.now.counted:
-        relevant = {doc_id for doc_id, grade in query.judgments.items() if grade >= level}
+        relevant = comparison.now.golden.relevant(query)
         if not relevant:
             continue
         judged += 1

@@ -156,11 +156,9 @@ def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
     answerable = [query for query in intact.counted if not query.no_answer]
     documents = sorted({d for query in intact.counted for r in intact.rankings(query.id) for d in r})
 
-    def is_relevant(query: Query, doc_id: str) -> bool:
-        return query.judgments.get(doc_id, 0) >= intact.golden.relevance_level
-
     def without_best(query: Query, ranking: Sequence[str]) -> Sequence[str]:
-        best = next((doc_id for doc_id in ranking if is_relevant(query, doc_id)), None)
+        relevant = intact.golden.relevant(query)
+        best = next((doc_id for doc_id in ranking if doc_id in relevant), None)
         return [doc_id for doc_id in ranking if doc_id != best]
 
     def with_unjudged(query: Query, ranking: Sequence[str]) -> Sequence[str]:
@@ -185,7 +183,8 @@ def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
     )
     for name, what, change in rankings:
         yield _Degraded(name, what, answerable, change, _ON_RANKINGS, must_fall=AUTO.value)
-    working = [q for q in answerable if any(is_relevant(q, d) for r in intact.rankings(q.id) for d in r)]
+    found = {query.id: {*chain.from_iterable(intact.rankings(query.id))} for query in answerable}
+    working = [query for query in answerable if not found[query.id].isdisjoint(intact.golden.relevant(query))]
     # Always in one order: the first few are part of the first many.
     working.sort(key=lambda query: (_number("broken", query.id), query.id))
     total = len(answerable)

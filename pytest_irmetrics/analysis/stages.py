@@ -69,9 +69,9 @@ def stage_rows(evaluation: Evaluation) -> list[ScoreRow]:
 
 def _with_stages(evaluation: Evaluation) -> Iterator[tuple[Query, set[str]]]:
     """Yield the queries of which stages are known, with their relevant documents, where they have some."""
-    level, stages = evaluation.golden.relevance_level, evaluation.retrieved.stages
+    stages = evaluation.retrieved.stages
     for query in evaluation.counted if stages else ():
-        relevant = {doc_id for doc_id, grade in query.judgments.items() if grade >= level}
+        relevant = evaluation.golden.relevant(query)
         if relevant and query.id in stages:
             yield query, relevant
 
