@@ -22,10 +22,8 @@ from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import document_of
 from pytest_irmetrics.thresholds import AUTO, MIN_TAGGED
 
-About = Callable[[ItemResult], Iterator[str]]
-
-AboutComparison = Callable[[Comparison, ItemResult], Iterator[str]]
-
+About = Callable[..., Iterator[str]]
+"""What a note says, if anything, of an ItemResult; of two runs, of their Comparison and the ItemResult."""
 
 _ON_CUT = "The border of a chunk cuts it, or the text was edited: let chunks overlap by as much, or judge a shorter text."
 _ON_MISSED = "The ranking missed it, or the corpus words it otherwise, or cuts it into small pieces."
@@ -88,9 +86,8 @@ def _nothing_relevant(result: ItemResult) -> Iterator[str]:
     evaluation = result.evaluation
     judged = [query for query in evaluation.counted if query.judgments]
     found = (
-        query.judgments.get(doc_id, 0) >= evaluation.golden.relevance_level
+        not evaluation.golden.relevant(query).isdisjoint(chain.from_iterable(evaluation.rankings(query.id)))
         for query in judged
-        for doc_id in chain.from_iterable(evaluation.rankings(query.id))
     )
     if judged and not result.failed and not any(found):
         yield "Nothing relevant came back."
@@ -109,11 +106,10 @@ def _came_back_empty(result: ItemResult) -> Iterator[str]:
     if comparison is not None:
         now, since = comparison.now, f", and had results in {result.against.name}"
     said = {*result.evaluation.retrieved.missing}
-    answers = now.rankings_of([query.id for query in now.counted])
     empty = [
         query.id
-        for query, rankings in zip(now.counted, answers, strict=True)
-        if not (any(rankings) or query.no_answer or query.id in said)
+        for query in now.counted
+        if not (any(now.rankings(query.id)) or query.no_answer or query.id in said)
         and (comparison is None or any(comparison.baseline.rankings(query.id)))
     ]
     if comparison is not None and empty and any(verdict.compares for verdict in failed):
@@ -236,7 +232,7 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
     for query in (query for query in evaluation.counted if query.passages):
         entries = set(chain.from_iterable(evaluation.rankings(query.id)))
         returned = {*documents_of(query, entries)}
-        expected = {passage.key for passage in query.passages if passage.grade >= golden.relevance_level}
+        expected = golden.relevant(query)
         if comparison is not None and comparison.has(query.id):
             expected.intersection_update(chain.from_iterable(comparison.baseline.rankings(query.id)))
         held = entries.union(*evaluation.retrieved.stages.get(query.id, {}).values())
@@ -398,7 +394,7 @@ _NOTES: Sequence[tuple[str, About]] = (
 )
 """The notes on a run by itself in the order in which they are printed, each with the `Note.level` from which it is shown."""
 
-_COMPARED: Sequence[tuple[str, AboutComparison]] = (
+_COMPARED: Sequence[tuple[str, About]] = (
     ("normal", partial(_edits, added_alone=True)),
     ("quiet", partial(_edits, added_alone=False)),
     ("quiet", _depths),
@@ -416,8 +412,7 @@ _COMPARED: Sequence[tuple[str, AboutComparison]] = (
 def notes_on_accepted(stored: Run, asked: Run, run: Run) -> Iterator[Note]:
     """Say which queries' answers in a stored run are replaced by those asked, to give `run`, and which means that lowers."""
     others = len(stored.answers.keys() - asked.answers.keys())
-    verb = "is" if others == 1 else "are"
-    kept = f"; {plural(others, 'other query', 'other queries')} {verb} as stored before" if others else ""
+    kept = f"; {plural(others, 'other query is', 'other queries are')} as stored before" if others else ""
     yield Note("normal", f"This accepts {listed([*asked], FEW)}{kept}.")
     yield from losses((name, stored.means.get(name), mean) for name, mean in run.means.items())
 

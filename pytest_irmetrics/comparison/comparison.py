@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, NamedTuple
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.metric_change import MetricChange
 from pytest_irmetrics.comparison.stored_runs import (
-    LabelPart,
     WrongMean,
     is_in_the_words_of,
     stored_weight,
@@ -122,8 +121,8 @@ class Comparison:
     @cached_property
     def is_unchanged(self) -> bool:
         """Whether every paired query that counts has the baseline's rankings: one side's scores are then the other's."""
-        ids = [query.id for query in self.now.counted]
-        return self.now.rankings_of(ids) == self.baseline.rankings_of(ids)
+        both = (self.rankings(query.id) for query in self.now.counted)
+        return all(before == now for before, now in both)
 
     @cached_property
     def is_repeated(self) -> bool:
@@ -194,13 +193,13 @@ class Comparison:
         level = self.baseline.run.relevance_level
         return self.now.golden.relevance_level if level is None else level
 
-    def changed_labels(self, tag: str | None = None) -> tuple[LabelPart, ...]:
+    def changed_labels(self, tag: str | None = None) -> tuple[str, ...]:
         """Return which labels, of those that scores depend on, changed since the baseline was stored.
 
         Tags count only with ``tag``, where a query gained or lost it.
         """
         edited = [(was, self.now.golden.queries[query_id]) for query_id, was in self.relabelled.items()]
-        changed: dict[LabelPart, bool] = {
+        changed = {
             "judgments": any(was.judgments != now.judgments for was, now in edited),
             "relevance level": self.stored_level != self.now.golden.relevance_level,
             "weights": any(was.weight != now.weight for was, now in edited),

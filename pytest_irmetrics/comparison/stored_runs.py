@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from dataclasses import replace
-from typing import Literal, NamedTuple
+from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.evaluation import Evaluation
@@ -15,9 +15,6 @@ from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Answer, Run
 from pytest_irmetrics.run.answer import Answers
-
-LabelPart = Literal["judgments", "relevance level", "weights", "tags"]
-"""A part of the golden set, other than its queries, that scores depend on."""
 
 # Queries.
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, partial
 from types import MappingProxyType
 
 from pytest_irmetrics.base import IRMetricsError
@@ -74,7 +74,6 @@ class Evaluation:
     """By kind of metric and tag (None: all), as far as they were asked for."""
     _columns: dict[Metric, Column] = field(default_factory=dict, init=False, compare=False)
     """By metric the scores of all its queries, as far as they were asked for."""
-
     def __repr__(self) -> str:
         counts = [f"{len(self.metrics)} metrics", *([f"{len(self.errors)} errors"] if self.errors else [])]
         return f"<Evaluation of {self.golden!r}: {', '.join(counts)}, depth {self.depth}>"
@@ -143,17 +142,11 @@ class Evaluation:
 
     def rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings, one for each time it was asked, cut at the evaluation's depth."""
-        return self.rankings_of([query_id])[0]
-
-    def rankings_of(self, ids: Iterable[str]) -> list[Rankings]:
-        """Return the rankings of several queries, as `rankings` does of one."""
-        stored, depth = self.run.answers, self.depth
-        found: list[Rankings] = [stored.get(query_id, NO_ANSWER).rankings for query_id in ids]
+        found: Rankings = self.run.answers.get(query_id, NO_ANSWER).rankings
         # At the depth that the run was asked for, nothing is cut: one returned chunk that holds several judged passages
         # becomes several entries, so that the ranking may be longer than that depth.
-        if depth is None or depth == self.run.depth:
-            return found
-        return [tuple([ranking[:depth] for ranking in each]) for each in found]
+        uncut = self.depth is None or self.depth == self.run.depth
+        return found if uncut else tuple([ranking[: self.depth] for ranking in found])
 
     # Scores
 
@@ -161,33 +154,27 @@ class Evaluation:
         """Return the scores of queries, of each one for every time that it was asked."""
         if metric.kind == "latency":
             return [self.retrieved.latencies.get(query.id, ()) for query in queries]
-        if metric.kind == "no_answer":
-            return [[float(not ranking) for ranking in self.rankings(query.id)] for query in queries]
-        if metric.kind == "overlap":
-            return [self._overlaps(metric, query.id) for query in queries]
-        if metric.kind == "custom":
-            return [
-                [self._score_custom(metric, query, ranking) for ranking in self.rankings(query.id)]
-                for query in queries
-            ]
-        scorer = Scorer([metric], relevance_level=self.golden.relevance_level)
-        return [
-            [scorer.row(query.judgments, tuple(ranking))[0] for ranking in self.rankings(query.id)]
-            for query in queries
-        ]
+        scorer = Scorer(
+            [metric] if metric.kind == "ranking" else [], relevance_level=self.golden.relevance_level
+        )
+        score_of: dict[Kind, Callable[[Query, Sequence[str]], float | None]] = {
+            "ranking": lambda query, ranking: scorer.row(query.judgments, tuple(ranking))[0],
+            "overlap": partial(self._overlap, metric),
+            "no_answer": lambda _, ranking: float(not ranking),
+            "custom": partial(self._score_custom, metric),
+        }
+        score = score_of[metric.kind]
+        return [[score(query, ranking) for ranking in self.rankings(query.id)] for query in queries]
 
-    def _overlaps(self, metric: Metric, query_id: str) -> Sequence[float]:
-        """Return which share of the other run's results each ranking of a query has, both cut at k; the mean over its repeats."""
+    def _overlap(self, metric: Metric, query: Query, ranking: Sequence[str]) -> float:
+        """Return which share of the other run's results a ranking has, both cut at k; the mean over that run's repeats."""
         if self.other is None:
             raise NoQueryError(f"{metric} compares two runs: compare(now, baseline)[{metric.name!r}].now")
         k = metric.cutoff
-        before = [{*ranking[:k]} for ranking in self.other.rankings(query_id)]
-        return [
-            mean(
-                len(one.intersection(ranking[:k])) / len(one) if one else float(not ranking) for one in before
-            )
-            for ranking in self.rankings(query_id)
-        ]
+        before = [{*one[:k]} for one in self.other.rankings(query.id)]
+        return mean(
+            len(one.intersection(ranking[:k])) / len(one) if one else float(not ranking) for one in before
+        )
 
     def _score_custom(self, metric: Metric, query: Query, ranking: Sequence[str]) -> float:
         """Score one ranking with a metric of the user's own. Raises EvaluationError where that fails or is no number."""
@@ -246,8 +233,8 @@ class Evaluation:
         metrics = [one for one in {*self.metrics, metric} - self._columns.keys() if one.kind == "ranking"]
         scorer = Scorer(metrics, relevance_level=self.golden.relevance_level)
         rows = []
-        for query, rankings in zip(queries, self.rankings_of([query.id for query in queries]), strict=True):
-            each = [scorer.row(query.judgments, tuple(ranking)) for ranking in rankings]
+        for query in queries:
+            each = [scorer.row(query.judgments, tuple(ranking)) for ranking in self.rankings(query.id)]
             rows.append(each[0] if len(each) == 1 else [*map(mean_of_scored, zip(*each, strict=True))])
         return ((one, [row[place] for row in rows]) for place, one in enumerate(metrics))
 
