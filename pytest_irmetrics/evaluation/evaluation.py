@@ -74,6 +74,9 @@ class Evaluation:
     """By kind of metric and tag (None: all), as far as they were asked for."""
     _columns: dict[Metric, Column] = field(default_factory=dict, init=False, compare=False)
     """By metric the scores of all its queries, as far as they were asked for."""
+    _scores: dict[Metric, dict[str, float]] = field(default_factory=dict, init=False, compare=False)
+    """The same by query id, for reports of single queries."""
+
     def __repr__(self) -> str:
         counts = [f"{len(self.metrics)} metrics", *([f"{len(self.errors)} errors"] if self.errors else [])]
         return f"<Evaluation of {self.golden!r}: {', '.join(counts)}, depth {self.depth}>"
@@ -264,7 +267,11 @@ class Evaluation:
         query = self.golden.queries[query_id]
         if not _is_about(metric.kind, query) or (metric.kind == "overlap" and self.other is None):
             return None
-        return mean_of_scored(self._repeats(metric, [query])[0])
+        if query.xfail is not None or not (self.only is None or query_id in self.only):
+            return mean_of_scored(self._repeats(metric, [query])[0])
+        if metric not in self._scores:
+            self._scores[metric] = self.scores_of(metric)
+        return self._scores[metric].get(query_id)
 
     def _require_answers(self) -> None:
         """Raise EvaluationError where a query's retrieval failed: a mean over the others would hide it."""
