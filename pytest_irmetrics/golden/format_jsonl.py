@@ -6,10 +6,9 @@ import json
 
 from pytest_irmetrics.golden.formats import KEYS, Format
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.json_nodes import read_json
 from pytest_irmetrics.golden.queries import QueryReader
 from pytest_irmetrics.golden.query import query_as_dict
-from pytest_irmetrics.golden.source import Source
+from pytest_irmetrics.golden.source import Source, read_json
 
 FORMATS = {"jsonl": Format((".jsonl",), frozenset(KEYS))}
 

@@ -16,10 +16,9 @@ from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.format_jsonl import json_line
 from pytest_irmetrics.golden.formats import Format, is_golden_folder
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.json_nodes import read_json
 from pytest_irmetrics.golden.query import query_as_dict
 from pytest_irmetrics.golden.rows import ConversionError, Row, golden_set_of, judgments_of, refuse
-from pytest_irmetrics.golden.source import Source, Wrong
+from pytest_irmetrics.golden.source import Source, Wrong, read_json
 
 _HELD = frozenset(("tags", "weight", "params"))
 FORMATS = {"csv": Format((".csv",), _HELD), "tsv": Format((".tsv",), _HELD), "beir": Format((), frozenset())}

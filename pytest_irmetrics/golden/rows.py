@@ -8,9 +8,8 @@ from typing import NamedTuple
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.json_nodes import read_json
 from pytest_irmetrics.golden.queries import QueryReader
-from pytest_irmetrics.golden.source import Node, Source, Wrong
+from pytest_irmetrics.golden.source import Node, Source, Wrong, read_json
 
 
 class Row(NamedTuple):

@@ -1,7 +1,9 @@
-"""Source: the file that a golden set is read from, with its text and everything that is wrong with it; Node: a part of it."""
+"""Source: the file that a golden set is read from, with its text and everything that is wrong with it; Node: a part of it; JSON as nodes."""
 
 from __future__ import annotations
 
+import json
+import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
@@ -196,3 +198,47 @@ class Node:
 def too_deep(place: Place) -> Wrong:
     """Return the problem of lists and mappings that are more than MAX_DEPTH deep."""
     return Wrong(place, f"Lists and mappings are more than {MAX_DEPTH} deep here. Write them less deep.")
+
+
+# JSON
+
+
+class _Number(str):
+    """A number as it was written, without quotes."""
+
+    __slots__ = ()
+
+
+class _Pairs(list[tuple[str, object]]):
+    """The pairs of a JSON object, with keys that may repeat."""
+
+
+_DECODER = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=_Number, parse_float=_Number)
+
+
+def read_json(text: str, place: Place) -> Node:
+    """Return a JSON value as a node of one place, with numbers as they were written. Raises Wrong."""
+    try:
+        return _node(_DECODER.decode(text), place, 0)
+    except json.JSONDecodeError as error:
+        message = f"This is no JSON: {error.msg}. Write one object a line."
+        raise Wrong((place[0], error.colno), message) from None
+    except RecursionError:
+        raise too_deep(place) from None
+
+
+def _node(value: object, place: Place, depth: int) -> Node:
+    if depth > MAX_DEPTH:
+        raise too_deep(place)
+    if isinstance(value, _Pairs):
+        pairs = [(_node(key, place, depth), _node(item, place, depth + 1)) for key, item in value]
+        return Node(place, pairs, "mapping")
+    if isinstance(value, list):
+        return Node(place, [_node(item, place, depth + 1) for item in value], "list")
+    if isinstance(value, float):
+        raise Wrong(place, f"{json.dumps(value)} is no number in JSON. Write a finite one.")
+    if not isinstance(value, str):
+        return Node(place, json.dumps(value), plain=True)
+    if not value.isascii() and re.search(SURROGATE, value):
+        raise Wrong(place, NO_CHARACTER)
+    return Node(place, str(value), plain=isinstance(value, _Number))
