@@ -27,10 +27,6 @@ LEFT_OUT = ("baseline_text", "baseline_digest", "run")
 """The fields of an ItemReport that are for the controller alone, or stand in the file in another way."""
 
 
-class ReportError(IRMetricsError, ValueError):
-    """A JSON report that cannot be read; the message says why and what to do."""
-
-
 def render(session: SessionReport) -> str:
     """Return the report as JSON text, all ASCII but for what the runs hold. Equal sessions give equal text."""
     header = {
@@ -68,23 +64,24 @@ def _encode(value: object) -> str:
 
 
 def loads(text: str) -> SessionReport:
-    """Read what `render` wrote. Raises ReportError for anything else."""
+    """Read what `render` wrote. Raises IRMetricsError, which says why and what to do, for anything else."""
     try:
         document = read_json_strictly(text)
     except ValueError:
-        raise ReportError("is not JSON, or was cut short. Write the report anew.") from None
+        raise IRMetricsError("is not JSON, or was cut short. Write the report anew.") from None
     if not isinstance(document, dict) or document.get("format") != FORMAT:
-        raise ReportError("is not a report. Give a file that `pytest --ir-report=json:PATH` wrote.")
+        raise IRMetricsError("is not a report. Give a file that `pytest --ir-report=json:PATH` wrote.")
     version = document.get("version")
     if not isinstance(version, int) or version > VERSION:
-        raise ReportError(
+        raise IRMetricsError(
             f"was written in a version of the format that this pytest-irmetrics does not know; it reads up to {VERSION}. "
             "Upgrade pytest-irmetrics, or write the report anew."
         )
     try:
         return _session(document)
     except (KeyError, TypeError, ValueError, RunError) as error:
-        raise ReportError(f"is damaged: {str(error).rstrip('.')}. Write the report anew.") from None
+        lacks = "there is no " if isinstance(error, KeyError) else ""  # whose text is the key alone
+        raise IRMetricsError(f"is damaged: {lacks}{str(error).rstrip('.')}. Write the report anew.") from None
 
 
 def _session(document: dict[str, Any]) -> SessionReport:
