@@ -28,27 +28,24 @@ def read_provenance(given: Any) -> Provenance | None:
             f"The fixture ir_provenance gave {describe(given)}. Give a mapping of names to text or numbers: "
             '{"model": "minilm", "docs": 973}.'
         )
-    return {_read_name(name): _read_value(name, value) for name, value in given.items()} or None
-
-
-def _read_name(name: Any) -> str:
-    if not isinstance(name, str) or not name:
-        raise ProvenanceError(
-            f"The fixture ir_provenance has the name {describe(name)}. A name is a text that is not empty."
-        )
-    return str.__str__(name)
-
-
-def _read_value(name: str, value: Any) -> str | float:
-    if isinstance(value, str):
-        return str.__str__(value)
-    number = score_of(value)
-    if number is None or not math.isfinite(number):
-        raise ProvenanceError(
-            f"The fixture ir_provenance gave {describe(value)} for {name!r}, which is neither a text nor a finite number. "
-            "Write it as text, or leave it out."
-        )
-    return int(value) if isinstance(value, SupportsIndex) else as_whole_number(number)
+    found: dict[str, str | float] = {}
+    for name, value in given.items():
+        number = score_of(value)
+        if not isinstance(name, str) or not name:
+            raise ProvenanceError(
+                f"The fixture ir_provenance has the name {describe(name)}. A name is a text that is not empty."
+            )
+        if isinstance(value, str):
+            found[str.__str__(name)] = str.__str__(value)
+        elif number is not None and math.isfinite(number):
+            whole = isinstance(value, SupportsIndex)
+            found[str.__str__(name)] = int(value) if whole else as_whole_number(number)
+        else:
+            raise ProvenanceError(
+                f"The fixture ir_provenance gave {describe(value)} for {name!r}, which is neither a text nor a finite number. "
+                "Write it as text, or leave it out."
+            )
+    return found or None
 
 
 def provenance_difference(comparison: Comparison) -> str:

@@ -1,7 +1,5 @@
 """Run the console script ``pytest-irmetrics`` as ``python -m pytest_irmetrics.cli``."""
 
-from __future__ import annotations
-
 import sys
 
 from pytest_irmetrics.cli import main

@@ -3,8 +3,6 @@
 Every error in a file is reported with its line and column.
 """
 
-from __future__ import annotations
-
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.source import GoldenSetError, Problem
