@@ -145,7 +145,7 @@ def relevant_counts(comparison: Comparison) -> str:
         if not relevant:
             continue
         judged += 1
-        moved = [_moved(relevant, before, now) for before, now in product(*comparison.rankings(query.id))]
+        moved = [_moves_of(relevant, before, now) for before, now in product(*comparison.rankings(query.id))]
         averages = map(mean, zip(*moved, strict=True))
         counts = [count + average for count, average in zip(counts, averages, strict=True)]
     left, came, before, now, lower, higher = map(round, counts)
@@ -170,7 +170,7 @@ def _results(comparison: Comparison) -> str:
     return "the results" if comparison.depth is None else f"the first {comparison.depth}"
 
 
-def _moved(relevant: set[str], before: Sequence[str], now: Sequence[str]) -> tuple[float, ...]:
+def _moves_of(relevant: set[str], before: Sequence[str], now: Sequence[str]) -> tuple[float, ...]:
     """Return how many relevant documents left and came in, and as 0 or 1 whether any is found, and first lower or higher."""
     found, finds = relevant.intersection(before), relevant.intersection(now)
     lower = 0

@@ -324,7 +324,7 @@ def _selftest(item: ItemReport) -> Iterator[Block]:
     missed = [place for place, one in enumerate(tried) if not one.caught_by]
     columns: list[Column[Degradation]] = [
         ("degradation", "<", lambda one: one.name),
-        ("moves", "<", _moved),
+        ("moves", "<", _fall_text),
         ("verdict", "<", _caught),
     ]
     if tried:
@@ -337,7 +337,7 @@ def _selftest(item: ItemReport) -> Iterator[Block]:
     yield Text(f"self-test: {caught}", level=Level.QUIET)
 
 
-def _moved(tried: Degradation) -> str:
+def _fall_text(tried: Degradation) -> str:
     """Return how far which mean fell, `mrr −0.250`."""
     fell = tried.delta < -TOLERANCE
     return f"{tried.metric} {signed_text(tried.delta, digits=3)}" if fell else "no metric moves"

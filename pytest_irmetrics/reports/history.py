@@ -165,12 +165,12 @@ def blocks(history: BaselineHistory, limit: int) -> Iterator[Block]:
         pin = history.since
         yield Text("")
         yield Text(
-            f"Since {pin.subject} ({pin.date}, {pin.short}), over the queries that both hold: {_moved(pin.changes)}."
+            f"Since {pin.subject} ({pin.date}, {pin.short}), over the queries that both hold: {_changes_text(pin.changes)}."
         )
         yield from (Text(text, indent=1) for text in _besides(pin, leading))
 
 
-def _moved(changes: dict[str, float]) -> str:
+def _changes_text(changes: dict[str, float]) -> str:
     """Return changes of means: `mrr −0.0100, ndcg@10 +0.0200`."""
     return ", ".join(f"{name} {signed_text(change)}" for name, change in changes.items())
 
@@ -180,7 +180,7 @@ def _besides(point: HistoryPoint, metric: str) -> Iterator[str]:
     if point.problem:
         yield f"not scored: {point.problem}"
     if point.lowered and metric not in point.lowered:
-        yield f"lowered {_moved(point.lowered)}"
+        yield f"lowered {_changes_text(point.lowered)}"
     before = point.as_judged_before.get(metric)
     as_before = "" if before is None else f", by the judgments before {metric} {signed_text(before)}"
     for queries, what in (
