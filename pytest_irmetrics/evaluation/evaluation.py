@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from types import MappingProxyType
@@ -16,9 +16,6 @@ from pytest_irmetrics.metrics.formulas import Kind
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import NO_ANSWER
-
-Column = Sequence[float | None]
-"""The scores of one metric, a query each; None where the metric leaves the query out."""
 
 Rankings = tuple[Sequence[str], ...]
 """A query's rankings, one for each time that it was asked."""
@@ -72,10 +69,8 @@ class Evaluation:
         default_factory=dict, init=False, compare=False
     )
     """By kind of metric and tag (None: all), as far as they were asked for."""
-    _columns: dict[Metric, Column] = field(default_factory=dict, init=False, compare=False)
-    """By metric the scores of all its queries, as far as they were asked for."""
-    _scores: dict[Metric, dict[str, float]] = field(default_factory=dict, init=False, compare=False)
-    """The same by query id, for reports of single queries."""
+    _scored: dict[Metric, dict[str, float | None]] = field(default_factory=dict, init=False, compare=False)
+    """By metric and id the scores of all its queries, as far as they were asked for."""
 
     def __repr__(self) -> str:
         counts = [f"{len(self.metrics)} metrics", *([f"{len(self.errors)} errors"] if self.errors else [])]
@@ -153,10 +148,10 @@ class Evaluation:
 
     # Scores
 
-    def _repeats(self, metric: Metric, queries: Sequence[Query]) -> list[Column]:
-        """Return the scores of queries, of each one for every time that it was asked."""
+    def _repeats(self, metric: Metric, queries: Sequence[Query]) -> dict[str, Sequence[float | None]]:
+        """Return query id → its scores, one for each time that it was asked."""
         if metric.kind == "latency":
-            return [self.retrieved.latencies.get(query.id, ()) for query in queries]
+            return {query.id: self.retrieved.latencies.get(query.id, ()) for query in queries}
         scorer = Scorer(
             [metric] if metric.kind == "ranking" else [], relevance_level=self.golden.relevance_level
         )
@@ -167,7 +162,7 @@ class Evaluation:
             "custom": partial(self._score_custom, metric),
         }
         score = score_of[metric.kind]
-        return [[score(query, ranking) for ranking in self.rankings(query.id)] for query in queries]
+        return {one.id: [score(one, ranking) for ranking in self.rankings(one.id)] for one in queries}
 
     def _overlap(self, metric: Metric, query: Query, ranking: Sequence[str]) -> float:
         """Return which share of the other run's results a ranking has, both cut at k; the mean over that run's repeats."""
@@ -209,9 +204,7 @@ class Evaluation:
 
         None where the metric leaves that answer out (``miss=skip``).
         """
-        metric = self.metric(metric)
-        queries = self.queries(metric)
-        return dict(zip([query.id for query in queries], self._repeats(metric, queries), strict=True))
+        return self._repeats(self.metric(metric), self.queries(metric))
 
     def column(self, metric: str | Metric, tag: str | None = None) -> Sequence[float | None]:
         """Return the scores of ``queries(metric, tag)``, in their order; None where the metric leaves a query out.
@@ -219,27 +212,29 @@ class Evaluation:
         Raises EvaluationError where a query's retrieval failed.
         """
         metric = self.metric(metric)
-        queries = self.queries(metric)
-        if metric not in self._columns:
+        scores = self._by_id(metric)
+        return [*scores.values()] if tag is None else [scores[one.id] for one in self.queries(metric, tag)]
+
+    def _by_id(self, metric: Metric) -> Mapping[str, float | None]:
+        """Return query id → score of all queries over which a metric averages; None where it leaves the query out."""
+        if metric not in self._scored:
             self._require_answers()
             if metric.kind == "ranking":
-                self._columns.update(self._ranking_columns(metric, queries))
+                self._score_rankings(metric)
             else:
-                self._columns[metric] = list(map(mean_of_scored, self._repeats(metric, queries)))
-        column = self._columns[metric]
-        if tag is None:
-            return column
-        return [score for query, score in zip(queries, column, strict=True) if tag in query.tags]
+                self._scored[metric] = {i: mean_of_scored(each) for i, each in self.repeats(metric).items()}
+        return self._scored[metric]
 
-    def _ranking_columns(self, metric: Metric, queries: Sequence[Query]) -> Iterable[tuple[Metric, Column]]:
+    def _score_rankings(self, metric: Metric) -> None:
         """Score a metric and all that are reported at once: that is several times as fast as one after the other."""
-        metrics = [one for one in {*self.metrics, metric} - self._columns.keys() if one.kind == "ranking"]
+        metrics = [one for one in {*self.metrics, metric} - self._scored.keys() if one.kind == "ranking"]
         scorer = Scorer(metrics, relevance_level=self.golden.relevance_level)
-        rows = []
-        for query in queries:
+        rows = {}
+        for query in self.queries(metric):
             each = [scorer.row(query.judgments, tuple(ranking)) for ranking in self.rankings(query.id)]
-            rows.append(each[0] if len(each) == 1 else [*map(mean_of_scored, zip(*each, strict=True))])
-        return ((one, [row[place] for row in rows]) for place, one in enumerate(metrics))
+            rows[query.id] = each[0] if len(each) == 1 else [*map(mean_of_scored, zip(*each, strict=True))]
+        for place, one in enumerate(metrics):
+            self._scored[one] = {query_id: row[place] for query_id, row in rows.items()}
 
     @cached_property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
@@ -253,8 +248,8 @@ class Evaluation:
 
     def scores_of(self, metric: str | Metric, tag: str | None = None) -> dict[str, float]:
         """Return query id → score of the queries that a metric has scored, those with ``tag`` if one is given."""
-        scored = zip(self.queries(metric, tag), self.column(metric, tag), strict=True)
-        return {query.id: score for query, score in scored if score is not None}
+        scores = self._by_id(self.metric(metric))
+        return {one.id: score for one in self.queries(metric, tag) if (score := scores[one.id]) is not None}
 
     def score(self, metric: str | Metric, query_id: str) -> float | None:
         """Return the score of any query of the golden set, also of one that is in no mean (``xfail``).
@@ -267,11 +262,10 @@ class Evaluation:
         query = self.golden.queries[query_id]
         if not _is_about(metric.kind, query) or (metric.kind == "overlap" and self.other is None):
             return None
-        if query.xfail is not None or not (self.only is None or query_id in self.only):
-            return mean_of_scored(self._repeats(metric, [query])[0])
-        if metric not in self._scores:
-            self._scores[metric] = self.scores_of(metric)
-        return self._scores[metric].get(query_id)
+        scores = self._by_id(metric)
+        if query_id in scores:
+            return scores[query_id]
+        return mean_of_scored(self._repeats(metric, [query])[query_id])
 
     def _require_answers(self) -> None:
         """Raise EvaluationError where a query's retrieval failed: a mean over the others would hide it."""
