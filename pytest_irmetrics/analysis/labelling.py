@@ -57,55 +57,49 @@ def pool(
     Left out are documents below the metric's cut-off, forbidden ones, those of queries that are in no mean (`no_answer`,
     `xfail`), and what is worth nothing in any run. Equals are in the order of the ranks and of the file.
     """
-    worth: dict[tuple[str, str], list[float]] = {}
-    ranks: dict[tuple[str, str], int] = {}
-    unpaired: list[Collection[str]] = []
     queries = [query for query in golden.queries.values() if query.xfail is None and not query.no_answer]
     total = math.fsum(query.weight for query in queries)
     scorer = Scorer([metric], relevance_level=golden.relevance_level)
-    for number, run in enumerate(runs):
-        evaluation = Evaluation(golden, Retrieved(run), (metric,), run.depth)
+    evaluations = [Evaluation(golden, Retrieved(run), (metric,), run.depth) for run in runs]
+    unpaired: list[Collection[str]] = []
+    for evaluation in evaluations:
         # A run compared with itself pairs the queries as they are now with those that were asked.
         pairing = compare(evaluation, evaluation)
         skipped = {*pairing.new, *pairing.reworded}
         unpaired.append(dict.fromkeys(query.id for query in queries if query.id in skipped))
-        for query in queries:
-            if query.id in skipped:
-                continue
+    found = []
+    for query in queries:
+        best = max([golden.relevance_level, *query.judgments.values()])
+        answered = [one for one, ids in zip(evaluations, unpaired, strict=True) if query.id not in ids]
+        worth: dict[str, list[float]] = {}
+        """Document → its worth in each run that answered the query."""
+        ranks: dict[str, int] = {}
+        for number, evaluation in enumerate(answered):
             rankings = [ranking[: metric.cutoff] for ranking in evaluation.rankings(query.id)]
-            known = {*query.judgments, *query.forbidden, *run.answers[query.id].passages}
-            best = max([golden.relevance_level, *query.judgments.values()])
-            for ranking in rankings:
-                for rank, doc_id in enumerate(ranking, 1):
-                    # Of a document that is there, a further chunk is no other document.
-                    document = document_of(doc_id)
-                    is_chunk = document != doc_id and document in ranking and not query.passages
-                    if doc_id in known or is_chunk:
-                        continue
-                    key, judgments = (query.id, doc_id), {**query.judgments, doc_id: best}
+            known = {*query.judgments, *query.forbidden, *evaluation.run.answers[query.id].passages}
+            places = ((ranking, *place) for ranking in rankings for place in enumerate(ranking, 1))
+            for ranking, rank, doc_id in places:
+                # Of a document that is there, a further chunk is no other document.
+                document = document_of(doc_id)
+                is_chunk = document != doc_id and document in ranking and not query.passages
+                if not (doc_id in known or is_chunk):
                     without = (*ranking[: rank - 1], _UNKNOWN_DOCUMENT, *ranking[rank:])
+                    judgments = {**query.judgments, doc_id: best}
                     [high], [low] = scorer.row(judgments, ranking), scorer.row(judgments, without)
                     added = abs((high or 0.0) - (low or 0.0)) * query.weight / len(rankings)
-                    worth.setdefault(key, [0.0] * len(runs))[number] += added
-                    ranks[key] = min(rank, ranks.get(key, rank))
-    places = {query_id: place for place, query_id in enumerate(golden.queries)}
-    found = []
-    for (query_id, doc_id), worths in worth.items():
-        influence = max(worths) / total
-        if influence > TOLERANCE:
-            compared = [one for one, ids in zip(worths, unpaired, strict=True) if query_id not in ids]
-            settles = max(compared) - min(compared) > TOLERANCE * total
-            rank = ranks[query_id, doc_id]
-            found.append(Unjudged(golden.queries[query_id], doc_id, influence, rank, settles))
-    # Of equals those of no run come first: by the document's id.
+                    worth.setdefault(doc_id, [0.0] * len(answered))[number] += added
+                    ranks[doc_id] = min(rank, ranks.get(doc_id, rank))
+        # By the document's id, so that of equals those of no run come first.
+        for doc_id, worths in sorted(worth.items()):
+            influence, settles = max(worths) / total, max(worths) - min(worths) > TOLERANCE * total
+            if influence > TOLERANCE:
+                found.append(Unjudged(query, doc_id, influence, ranks[doc_id], settles))
     found.sort(
         key=lambda one: (
             not (one.settles and one.query.is_unjudged),
             not one.settles,
             -round(one.influence, 12),
             one.rank,
-            places[one.query.id],
-            one.doc_id,
         )
     )
     return found, unpaired
