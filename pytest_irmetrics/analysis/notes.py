@@ -113,9 +113,9 @@ def _came_back_empty(result: ItemResult) -> Iterator[str]:
         and (comparison is None or any(comparison.baseline.rankings(query.id)))
     ]
     if comparison is not None and empty and any(verdict.compares for verdict in failed):
-        from pytest_irmetrics.analysis.signs import nothing_returned  # noqa: PLC0415 - needed after a failure alone
+        from pytest_irmetrics.analysis.signs import find_sign  # noqa: PLC0415 - needed after a failure alone
 
-        if nothing_returned(comparison):
+        if find_sign(comparison)[0] == "nothing_returned":
             return
     if empty:
         yield f"{plural(len(empty), 'query', 'queries')} came back empty{since}: {listed(empty)}."

@@ -96,11 +96,6 @@ def find_sign(comparison: Comparison) -> tuple[str, str] | tuple[None, None]:
     return None, None
 
 
-def nothing_returned(comparison: Comparison) -> str | None:
-    """Say that next to no query that had an answer gets one; None where that is not so."""
-    return _nothing_returned(_answers(comparison))
-
-
 def fewer_results(comparison: Comparison) -> str | None:
     """Say that answers are clearly shorter than they were, and whether they end early; None where they are not shorter."""
     answers = _answers(comparison)

@@ -104,9 +104,8 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
     (shown, run), *others = runs
     of_queries = (threshold for query in golden.queries.values() for threshold in query.thresholds)
     gated = list(dict.fromkeys(threshold.metric for threshold in (*golden.thresholds, *of_queries)))
-    if run.depth is not None:
-        reason = f"{shown} holds {run.depth}. Store more of them, or gate on a cut-off that it reaches."
-        require_depth(gated, run.depth, reason)
+    reason = f"{shown} holds {run.depth}. Store more of them, or gate on a cut-off that it reaches."
+    require_depth(gated, run.depth, reason)
     wanted = asked or shared.USUAL_METRICS
     beyond = shared.metrics_beyond(wanted, min((one.depth for _, one in runs if one.depth), default=None))
     reached = [metric for metric in wanted if metric not in beyond]
