@@ -167,13 +167,16 @@ def _pair_alike(returned: Sequence[str], expected: Sequence[str]) -> tuple[str, 
 def find_unknown_ids(evaluation: Evaluation) -> UnknownIds | None:
     """Return the ids of a run and of its golden set if they have none in common; None if they have, or if either has no ids."""
     counted, answers = evaluation.counted, set[tuple[str, ...]]()
+    both = ((query.judgments, ranking) for query in counted for ranking in evaluation.rankings(query.id))
+    if any(not judgments.keys().isdisjoint(ranking) for judgments, ranking in both):
+        return None  # as nearly always, at the first query
     known = {doc_id for query in counted for doc_id in (*query.documents, *query.forbidden)}
     returned: dict[str, None] = {}
     for query in counted:
         for ranking in evaluation.rankings(query.id):
             documents = dict.fromkeys(map(document_of, ranking))
-            if not (known.isdisjoint(documents) and query.judgments.keys().isdisjoint(ranking)):
-                return None  # as nearly always, at the first query
+            if not known.isdisjoint(documents):
+                return None
             returned |= documents
             answers.add(tuple(ranking))
     is_one_answer = len(answers) == 1 and len(counted) > 2

@@ -6,6 +6,7 @@ import math
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
+from itertools import islice
 from types import MappingProxyType
 
 from pytest_irmetrics.base import IRMetricsError
@@ -69,8 +70,10 @@ class Evaluation:
         default_factory=dict, init=False, compare=False
     )
     """By kind of metric and tag (None: all), as far as they were asked for."""
-    _scored: dict[Metric, dict[str, float | None]] = field(default_factory=dict, init=False, compare=False)
-    """By metric and id the scores of all its queries, as far as they were asked for."""
+    _columns: dict[Metric, Sequence[float | None]] = field(default_factory=dict, init=False, compare=False)
+    """By metric the scores of all its queries, as far as they were asked for."""
+    _places: dict[Kind, dict[str, int]] = field(default_factory=dict, init=False, compare=False)
+    """By kind of metric and id where in such a column a query is."""
 
     def __repr__(self) -> str:
         counts = [f"{len(self.metrics)} metrics", *([f"{len(self.errors)} errors"] if self.errors else [])]
@@ -140,11 +143,17 @@ class Evaluation:
 
     def rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings, one for each time it was asked, cut at the evaluation's depth."""
-        found: Rankings = self.run.answers.get(query_id, NO_ANSWER).rankings
-        # At the depth that the run was asked for, nothing is cut: one returned chunk that holds several judged passages
-        # becomes several entries, so that the ranking may be longer than that depth.
-        uncut = self.depth is None or self.depth == self.run.depth
-        return found if uncut else tuple([ranking[: self.depth] for ranking in found])
+        found, cut = self.run.answers.get(query_id, NO_ANSWER).rankings, self._cut
+        return found if cut is None else tuple([ranking[:cut] for ranking in found])
+
+    @property
+    def _cut(self) -> int | None:
+        """Where rankings are cut: at the depth, if the run was asked for another.
+
+        At its own, one returned chunk that holds several judged passages becomes several entries, so that the ranking may be
+        longer.
+        """
+        return None if self.depth == self.run.depth else self.depth
 
     # Scores
 
@@ -212,29 +221,31 @@ class Evaluation:
         Raises EvaluationError where a query's retrieval failed.
         """
         metric = self.metric(metric)
-        scores = self._by_id(metric)
-        return [*scores.values()] if tag is None else [scores[one.id] for one in self.queries(metric, tag)]
-
-    def _by_id(self, metric: Metric) -> Mapping[str, float | None]:
-        """Return query id → score of all queries over which a metric averages; None where it leaves the query out."""
-        if metric not in self._scored:
+        if metric not in self._columns:
             self._require_answers()
             if metric.kind == "ranking":
                 self._score_rankings(metric)
             else:
-                self._scored[metric] = {i: mean_of_scored(each) for i, each in self.repeats(metric).items()}
-        return self._scored[metric]
+                self._columns[metric] = [*map(mean_of_scored, self.repeats(metric).values())]
+        column = self._columns[metric]
+        if tag is None:
+            return column
+        return [score for query, score in zip(self.queries(metric), column, strict=True) if tag in query.tags]
 
     def _score_rankings(self, metric: Metric) -> None:
         """Score a metric and all that are reported at once: that is several times as fast as one after the other."""
-        metrics = [one for one in {*self.metrics, metric} - self._scored.keys() if one.kind == "ranking"]
-        scorer = Scorer(metrics, relevance_level=self.golden.relevance_level)
-        rows = {}
-        for query in self.queries(metric):
-            each = [scorer.row(query.judgments, tuple(ranking)) for ranking in self.rankings(query.id)]
-            rows[query.id] = each[0] if len(each) == 1 else [*map(mean_of_scored, zip(*each, strict=True))]
+        metrics = [one for one in {*self.metrics, metric} - self._columns.keys() if one.kind == "ranking"]
+        row = Scorer(metrics, relevance_level=self.golden.relevance_level).row
+        queries, cut = self.queries(metric), self._cut
+        answers = [self.run.answers.get(query.id, NO_ANSWER).rankings for query in queries]
+        pairs = zip(queries, answers, strict=True)
+        rows = [row(query.judgments, tuple(ranking[:cut])) for query, each in pairs for ranking in each]
+        if len(rows) > len(queries):
+            parts = iter(rows)
+            repeats = ([*islice(parts, len(each))] for each in answers)
+            rows = [tuple(map(mean_of_scored, zip(*each, strict=True))) for each in repeats]
         for place, one in enumerate(metrics):
-            self._scored[one] = {query_id: row[place] for query_id, row in rows.items()}
+            self._columns[one] = [row[place] for row in rows]
 
     @cached_property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
@@ -248,8 +259,8 @@ class Evaluation:
 
     def scores_of(self, metric: str | Metric, tag: str | None = None) -> dict[str, float]:
         """Return query id → score of the queries that a metric has scored, those with ``tag`` if one is given."""
-        scores = self._by_id(self.metric(metric))
-        return {one.id: score for one in self.queries(metric, tag) if (score := scores[one.id]) is not None}
+        scored = zip(self.queries(metric, tag), self.column(metric, tag), strict=True)
+        return {query.id: score for query, score in scored if score is not None}
 
     def score(self, metric: str | Metric, query_id: str) -> float | None:
         """Return the score of any query of the golden set, also of one that is in no mean (``xfail``).
@@ -262,9 +273,11 @@ class Evaluation:
         query = self.golden.queries[query_id]
         if not _is_about(metric.kind, query) or (metric.kind == "overlap" and self.other is None):
             return None
-        scores = self._by_id(metric)
-        if query_id in scores:
-            return scores[query_id]
+        if metric.kind not in self._places:
+            self._places[metric.kind] = {one.id: place for place, one in enumerate(self.queries(metric))}
+        place = self._places[metric.kind].get(query_id)
+        if place is not None:
+            return self.column(metric)[place]
         return mean_of_scored(self._repeats(metric, [query])[query_id])
 
     def _require_answers(self) -> None:

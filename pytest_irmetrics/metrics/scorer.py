@@ -28,17 +28,22 @@ class Scorer:
         parsed = [parse_metric(metric) if isinstance(metric, str) else metric for metric in metrics]
         self._bound = [_bind(metric, relevance_level) for metric in parsed]
         self._levels = {level for level, *_ in self._bound}
-        self._score_once = cache(self._score)
+        self._score_once = cache(self._score_few)
 
     def row(self, judgments: Mapping[str, Grade], ranking: Sequence[str]) -> Row:
         """Score one ranking: a value for each metric, in their order. Raises MetricError for a grade that cannot be used."""
-        grades = tuple(judgments.values())
-        if len(grades) > _FEW:
-            ranks = compress(count(1), map(judgments.__contains__, ranking))
-            return self._score([(rank, judgments[ranking[rank - 1]]) for rank in ranks], len(ranking), grades)
+        grades = judgments.values()
+        if len(judgments) > _FEW:
+            found = compress(count(1), map(judgments.__contains__, ranking))
+            return self._score([(rank, judgments[ranking[rank - 1]]) for rank in found], len(ranking), grades)
         # All that the scores depend on: to search for few is faster than to look up each result.
-        found = [(ranking.index(doc) + 1, judgments[doc]) for doc in judgments if doc in ranking]
-        return self._score_once(tuple(sorted(found)), len(ranking), grades)
+        ranks = tuple([ranking.index(doc) + 1 if doc in ranking else 0 for doc in judgments])
+        return self._score_once(ranks, tuple(grades), len(ranking))
+
+    def _score_few(self, ranks: Sequence[int], grades: Sequence[Grade], length: int) -> Row:
+        """Score one ranking by the rank (0: none) and the grade of each judged document, and its length."""
+        found = sorted((rank, grade) for rank, grade in zip(ranks, grades, strict=True) if rank)
+        return self._score(found, length, grades)
 
     def _score(self, found: Sequence[tuple[int, Grade]], length: int, grades: Iterable[Grade]) -> Row:
         """Score one ranking by the ranks and grades of its judged documents, its length, and all judged grades."""
