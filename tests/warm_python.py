@@ -16,6 +16,9 @@ import tempfile
 from functools import cache
 from pathlib import Path
 
+# As it is before any test sets a variable: a server that began with a test's encoding would print so for all that come after.
+_ENVIRONMENT = {**os.environ, "PYTHONUTF8": "1"}
+
 _CLIENT = """
 import json, os, socket, sys
 
@@ -129,7 +132,7 @@ def python_words() -> tuple[str, ...]:
     (folder / "client.py").write_text(_CLIENT, encoding="utf-8")
     server = subprocess.Popen(
         [sys.executable, "-c", _SERVER, folder / "socket"],
-        env={**os.environ, "PYTHONUTF8": "1"},
+        env=_ENVIRONMENT,
         stdin=subprocess.PIPE,
         stdout=subprocess.PIPE,
     )
