@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+import gc
 import os
 import sys
 
@@ -14,6 +15,8 @@ for name in (
     *("PYTEST_ADDOPTS", "PYTHONWARNINGS"),
 ):
     os.environ.pop(name, None)
+# pytest keeps the test modules that it compiled, also where a container's variable says that Python keeps none.
+sys.dont_write_bytecode = False
 # Servers of tests are on this machine.
 os.environ["NO_PROXY"] = os.environ["no_proxy"] = "127.0.0.1,localhost"
 
@@ -43,6 +46,11 @@ def pytest_configure(config):
 
 def pytest_collection_modifyitems(items):
     mark_tests_that_renew(items)
+
+
+def pytest_collection_finish():
+    """Let the garbage collector leave alone what is loaded by now: the many runs inside tests set it off again and again."""
+    gc.freeze()
 
 
 def pytest_sessionfinish(session, exitstatus):
