@@ -98,7 +98,7 @@ def test_names_are_read_and_refused_in_marks_and_settings_as_in_python(project):
         for number, written in enumerate(ROWS["refused"])
     ]
     project.write("test_search.py", "import pytest\n\n" + "\n".join(tests))
-    result = project.run()
+    result = project.pytester.runpytest_inprocess()
     result.assert_outcomes(failed=len(tests))
     said = {
         report.nodeid: " ".join(report.longreprtext.split())

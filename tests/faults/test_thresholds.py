@@ -77,7 +77,7 @@ def test_a_mark_that_cannot_be_used_fails_its_test_and_says_what_to_write(gated)
         *((f"ir_threshold('mrr', {value})", key) for value, key in ROWS["refused_values"].items()),
     ]
     write_marks(gated, [mark for mark, _ in rows])
-    assert_says(failures(gated.run()), rows)
+    assert_says(failures(gated.pytester.runpytest_inprocess()), rows)
 
 
 def test_a_golden_set_says_where_its_threshold_cannot_be_used(gated):
@@ -90,7 +90,7 @@ def test_a_golden_set_says_where_its_threshold_cannot_be_used(gated):
         rows.append((own, key))
     for number, (text, _) in enumerate(rows):
         gated.write(f"golden/g{number}.yaml", text)
-    said = failures(gated.run())
+    said = failures(gated.pytester.runpytest_inprocess())
     assert_says(said, rows)
     for number, text in said.items():
         assert re.match(rf"golden/g{number}\.yaml:[234]:\d+: ", text), text
