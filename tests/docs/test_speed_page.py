@@ -48,9 +48,8 @@ def test_what_the_page_shows_runs(project, sections, passed):
     project.run_apart("--strict-config").assert_outcomes(passed=passed)
 
 
-@pytest.mark.parametrize("options", [["-n", "2"], ["-n", "2", "--dist", "loadfile"]])
-def test_over_workers(project, options):
+def test_over_workers(project):
     assert "pytest -n 4 --dist loadfile" in SECTIONS["Golden sets over workers"]
     use(project)
     project.write("golden/other.yaml", GOLDEN)
-    project.run_apart(*options).assert_outcomes(passed=2)
+    project.run_apart("-n", "2", "--dist", "loadfile").assert_outcomes(passed=2)
