@@ -70,11 +70,11 @@ def test_a_stream_of_ascii_gets_ascii(worse, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     monkeypatch.setenv("PYTHONIOENCODING", "ascii")
     monkeypatch.setenv("PYTHONUTF8", "0")
-    text = shown(worse.run_apart("--ir-baseline"))
+    text = shown(worse.run_apart("--ir-baseline", "-vv"))
     assert text.isascii()
     for piece in (
         "!>=0.5 !drop<=auto",
-        "rank 1 -> gone",
+        "mrr 1.0000 -> 0.0000",
         "  -0.8333 ",
         "reset the password",
         r"\u4e2d\u6587-42",

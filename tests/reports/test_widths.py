@@ -152,17 +152,6 @@ def test_a_long_name_gives_way_to_the_verdict(project):
     project.run().stdout.fnmatch_lines(["longlong*…*long.yaml: passes, 3 queries; mrr *"])
 
 
-def test_an_ascii_stream_gets_ascii(fallen, monkeypatch):
-    monkeypatch.setenv("PYTHONIOENCODING", "ascii")
-    for verbosity, signs in (
-        ("-vv", ("drop<=0.01", "...", "\\u9000")),
-        ("-rN", ("!>=0.9", "-> gone", " -0.8519")),
-    ):
-        output = fallen.run_apart("--ir-baseline", verbosity).stdout.str()
-        assert output.isascii()
-        assert [sign for sign in signs if sign not in output] == []
-
-
 def test_a_word_that_is_longer_than_the_line_stands_alone(project, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
     name = "share_of_answers_from_the_newest_documents"
