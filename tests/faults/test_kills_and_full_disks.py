@@ -20,7 +20,7 @@ import pytest
 
 from pytest_irmetrics import GoldenSet, Run
 
-COUNT = int(os.environ.get("IRMETRICS_KILLS", "3"))
+COUNT = int(os.environ.get("IRMETRICS_KILLS", "2"))
 DISK = os.environ.get("IRMETRICS_DISK")
 QUERIES = 100
 

@@ -106,8 +106,8 @@ def test_each_format_is_read_back(form, capsys):
         write("in.jsonl", "".join(f"{json.dumps(query)}\n" for query in queries))
         assert main(["convert", "in.jsonl", target, "--force"]) == 0, capsys.readouterr().err
         lacks = re.search(r"has no place for (.*)\.|$", capsys.readouterr().err)[1] or ""
-        assert main(["convert", target, "back.yaml", "--force"]) == 0, capsys.readouterr().err
-        before, after = content(GoldenSet.load("in.jsonl")), content(GoldenSet.load("back.yaml"))
+        assert main(["convert", target, "back.jsonl", "--force"]) == 0, capsys.readouterr().err
+        before, after = content(GoldenSet.load("in.jsonl")), content(GoldenSet.load("back.jsonl"))
         assert after == {
             query_id: {name: value for name, value in query.items() if name not in lacks.split(", ")}
             for query_id, query in before.items()
