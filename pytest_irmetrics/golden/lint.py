@@ -49,14 +49,21 @@ def _doubtful_texts(golden: GoldenSet) -> Iterator[_Note]:
         named += [("tag", tag) for tag in query.tags]
         named += [("document id", doc_id) for doc_id in (*query.documents, *query.forbidden)]
         for what, text in named:
-            if _PLAIN.fullmatch(text) is None and (what, text) not in seen:
-                seen.add((what, text))
+            if (what, text) in seen:
+                continue
+            seen.add((what, text))
+            doubts = [] if _PLAIN.fullmatch(text) else [*_doubts_of(text, what)]
+            other = spellings.setdefault((what, normalize("NFC", text).casefold()), text)
+            if other != text and what != "query":
+                alike = f"The {what}s {_shown(text)} and {_shown(other)} are two spellings of one text, and two ids here."
+                doubts.append(f"{alike} Write the one that the index has.")
+            if doubts:
                 of_document = what == "document id"
                 where = golden.where_judged(query.id, text) if of_document else golden.where(query.id)
-                yield from ((where, doubt) for doubt in _doubts_of(text, what, spellings))
+                yield from ((where, doubt) for doubt in doubts)
 
 
-def _doubts_of(text: str, what: str, spellings: dict[tuple[str, str], str]) -> Iterator[str]:
+def _doubts_of(text: str, what: str) -> Iterator[str]:
     """Yield what is doubtful about one text, which is not plain ASCII."""
     shown = _shown(text)
     if text != text.strip():
@@ -69,10 +76,6 @@ def _doubts_of(text: str, what: str, spellings: dict[tuple[str, str], str]) -> I
         called = name(odd, "").lower()
         sign = f"U+{ord(odd):04X}{f' ({called})' if called else ''}"
         yield f"The {what} {shown} has a character that cannot be seen, {sign}. Remove it, if it is not meant."
-    other = spellings.setdefault((what, normalize("NFC", text)), text)
-    if other != text and what != "query":
-        message = f"The {what}s {shown} and {_shown(other)} are two spellings of one text, and two ids here."
-        yield f"{message} Write the one that the index has."
 
 
 def _shown(text: str) -> str:

@@ -80,6 +80,8 @@ def test_two_spellings_of_one_text(capsys):
     (found,) = notes(capsys, queries(one("caf\u00e9"), one("cafe\u0301", "other words")))
     what = "The document ids 'cafe\\u0301' and 'caf\\xe9' are two spellings of one text, and two ids here."
     assert found == f"faq.yaml:3: note: {what} Write the one that the index has."
+    (found,) = notes(capsys, queries(one("doc-2"), one("DOC-2", "other words")))
+    assert found.startswith("faq.yaml:3: note: The document ids 'DOC-2' and 'doc-2' are two spellings")
     assert notes(capsys, queries(one(text="caf\u00e9"), one(text="cafe\u0301", tags=["t"]))) == []
     assert notes(capsys, queries(one("caf\u00e9"), one("caf\u00e9", "other words"))) == []
 
