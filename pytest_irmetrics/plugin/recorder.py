@@ -262,6 +262,9 @@ def _report_targets(config: pytest.Config, paths: Sequence[str]) -> list[Target]
     """Return the report files to write. Raises pytest.UsageError."""
     from pytest_irmetrics.reports import output  # noqa: PLC0415 - only a run that writes reports pays for it
 
+    if streams := [path for path in paths if path.rpartition(":")[2] == "-"]:
+        why = f"pytest prints to standard output. {output.ACCEPTED}"
+        raise pytest.UsageError(f"--ir-report={streams[0]}: {why}")
     try:
         return output.parse(paths, config.invocation_params.dir)
     except output.ReportPathError as error:

@@ -22,7 +22,7 @@ from pytest_irmetrics.run.run_json import FORMAT as RUN_FORMAT
 FORMATS = [found.name for found in pkgutil.iter_modules(formats.__path__)]
 """The formats by name, each a module of that folder; none is imported before it is needed."""
 _PREFIX = re.compile(r"([A-Za-z]{2,}):(.*)", re.DOTALL)  # one letter is a drive
-_ACCEPTED = (
+ACCEPTED = (
     f"Give a path that ends in {', '.join(f'.{one}' for one in FORMATS[:-1])} or .{FORMATS[-1]}, or say the format first: "
     f"{', '.join(f'{one}:PATH' for one in FORMATS)}."
 )
@@ -83,7 +83,7 @@ def _parse_one(text: str, folder: Path) -> Target:
         problem = "a file is there that is no such report."
     else:
         return Target(path, form, appends)
-    raise ReportPathError(f"{problem} {_ACCEPTED}")
+    raise ReportPathError(f"{problem} {ACCEPTED}")
 
 
 def _is_another_file(path: Path, form: str) -> bool:

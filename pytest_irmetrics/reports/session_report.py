@@ -145,7 +145,7 @@ class SessionReport(NamedTuple):
         ungated = sum(map(_gates_nothing, items))
         text += f", {ungated} with nothing gated" if ungated and not failed else ""
         if self.unmeasured:
-            text += f", {plural(len(self.unmeasured), 'test')} failed before anything was measured"
+            text += f", {plural(len(self.unmeasured), 'test')} failed{' before anything was measured' if items else ''}"
         return text
 
     def ending(self) -> str:

@@ -318,6 +318,6 @@ def _run_of_test(tests: list[Any], shown: str, test: str | None) -> Mapping[str,
     some = listed(wanted or list(found), _MOST_TESTS, lambda name: quote(name, 200))
     has = f"{len(wanted)} runs," if wanted else f"no run of a test {quote(str(test), 200)}, but runs"
     raise RunError(
-        f"{shown}:1: has {has} of {some}. Say whose is wanted: `Run.load(path, test=request.node.nodeid)` "
-        "in a fixture of function scope, or a part of a test's id that no other has; on the command line `--test`."
+        f"{shown}:1: has {has} of {some}. Say whose is wanted: `--test` and a part of its id that no other has; in a fixture of "
+        "function scope `Run.load(path, test=request.node.nodeid)`."
     )

@@ -369,7 +369,7 @@ SEVERAL = {"broken": None, "faq": Run.loads(FULL), "dense": Run({"q": ["a"]}), "
         ("dense", SEVERAL["dense"]),
         ("test_it.py::test_it[faq]", SEVERAL["faq"]),
         ("faq-2", SEVERAL["faq-2"]),
-        (None, r"has 3 runs, of 'test_it.py::test_it\[faq\]', .*test=request.node.nodeid.*`--test`"),
+        (None, r"has 3 runs, of 'test_it.py::test_it\[faq\]', .*`--test`.*test=request.node.nodeid"),
         ("test_it", "has 3 runs, of 'test_it.py"),
         ("faq", r"has 2 runs, of 'test_it.py::test_it\[faq\]', 'test_it.py::test_it\[faq-2\]'"),
         ("broken", r"has no run of a test 'broken', but runs of 'test_it.py::test_it\[faq\]', "),

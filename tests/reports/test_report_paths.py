@@ -40,7 +40,7 @@ REFUSED = {
     "golden": "this is a folder",
     "html:golden": "this is a folder",
     "new/": "this is a folder",
-    "-": "the path does not say in which format",
+    "json:-": "pytest prints to standard output. Give a path",
     "json:$GITHUB_STEP_SUMMARY": "the step's summary is Markdown, not json",
     "bad\x1b.pdf": r"--ir-report=bad\x1b.pdf: the path does not say",
 }
@@ -163,7 +163,7 @@ SESSIONS = {
     "irmetrics.check()": ("1 golden set passes, 1 with nothing gated", [("passed", "passed")], None),
     "irmetrics.check(); 1 / 0": ("1 of 1 golden set fails", [("passed", "failed")], None),
     "1 / 0": (
-        "nothing was measured, 1 test failed before anything was measured",
+        "nothing was measured, 1 test failed",
         [],
         "ZeroDivisionError: division by zero",
     ),
