@@ -50,6 +50,8 @@ def kind_of_change(
     # The one is a guess at what stages tell, and ids of another kind show the other.
     if (kind == "lost_before_ranking" and stages is not None) or (kind == "nothing_shared" and unknown_ids):
         kind = sign = None
+    elif (kind, failed[0].word) in {("nothing_returned", "empty"), ("same_answer", "ids")}:
+        sign = ""  # the verdict says so
     # A drop that an edit of the golden set hides shows under the stored labels alone.
     stored = comparison.under_stored_labels if fell and all(verdict.as_stored for verdict in fell) else None
     side = comparison if stored is None else stored

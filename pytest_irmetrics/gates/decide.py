@@ -71,8 +71,12 @@ def decide(case: Case) -> tuple[Verdict, ...]:
 
 
 def _order(verdict: Verdict) -> tuple[int, bool, float]:
-    """Return the sort key of a verdict: its state; of failed ones checks without a limit, means by excess, single queries."""
+    """Return the sort key of a verdict: its state; of failed ones checks without a limit, means by excess, single queries.
+
+    A search that is broken as a whole also answers what has no answer: that stands below the means.
+    """
     excess = math.inf if verdict.broken_by is None else verdict.broken_by
+    excess = 0.0 if verdict.word == "no_answer" else excess
     return STATES.index(verdict.state), verdict.single, -excess
 
 
