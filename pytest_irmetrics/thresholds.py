@@ -240,7 +240,7 @@ def _unusable_word(metric: Metric, word: str, *, for_query: bool) -> str:
             return f"`{word}` is about many queries, and this threshold is about one. Use {_code_list(QUERY_WORDS)}."
         close = get_close_matches(word.lower(), allowed)
         advice = f"Did you mean `{close[0]}`?" if close else f"The words are {_code_list(allowed)}."
-        return f"{quote(word)} is no keyword of a threshold. {advice}"
+        return f"{quote(word)} is not a keyword of a threshold. {advice}"
     if metric.kind == "latency" and word != "max":
         return f"`{word}` does not apply to {metric}, where lower is better. Use `max`, in milliseconds."
     if metric.kind == "overlap" and word not in ("min", "min_each"):

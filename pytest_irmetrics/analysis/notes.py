@@ -26,7 +26,9 @@ About = Callable[..., Iterator[str]]
 """What a note says, if anything, of an ItemResult; of two runs, of their Comparison and the ItemResult."""
 
 _ON_CUT = "The border of a chunk cuts it, or the text was edited: let chunks overlap by as much, or judge a shorter text."
-_ON_MISSED = "The ranking missed it, or the corpus words it otherwise, or cuts it into small pieces."
+_ON_MISSED = (
+    "The ranking missed it, or the corpus words it otherwise (case counts), or cuts it into small pieces."
+)
 
 _MANY_CHUNKS = 0.1
 """From which share of the results on further chunks of a document are said."""

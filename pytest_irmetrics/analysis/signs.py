@@ -289,8 +289,9 @@ def _nothing_shared(answers: Answers) -> str | None:
 
 def _fewer_results(answers: Answers) -> str | None:
     """Look for answers that are clearly shorter than they were, on average."""
-    before, now = sum(len(pair.before) for pair in answers), sum(len(pair.now) for pair in answers)
-    shorter = sum(len(pair.now) < len(pair.before) for pair in answers)
+    # Before duplicates were dropped: smaller chunks are as many results of fewer documents.
+    before, now = sum(len(pair.before) for pair in answers), sum(pair.returned for pair in answers)
+    shorter = sum(pair.returned < len(pair.before) for pair in answers)
     if now >= _FEWER * before or shorter < _FEWEST:
         return None
     return (

@@ -55,7 +55,7 @@ def read_keys(
             close = get_close_matches(name.lower(), readers)
             advice = f"Its keys are {', '.join(sorted(readers))}; one for people begins with x-."
             advice = f"Did you mean `{close[0]}`?" if close else advice
-            source.add(Wrong(key.place, f"{quote(name)} is no key of {what}. {advice}"))
+            source.add(Wrong(key.place, f"{quote(name)} is not a key of {what}. {advice}"))
     return values, nodes
 
 

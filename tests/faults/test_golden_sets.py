@@ -119,7 +119,7 @@ HOSTILE = {
     "alias below the depth": (f"x-a: &a {'[' * 29}1{']' * 29}\nx-b: [[*a]]\n{QUERY}", "2: deep"),
     "a long name of a metric": (f"thresholds: {{{'a' * 300}: 1}}\n{QUERY}", "1:14: …"),
     "a long grade": (f"queries: [{{query: a, relevant: {{b: {'9' * 5000}}}}}]", "1:36: Write a number"),
-    "a long key": (f"{'a' * 300}: 1\n{QUERY}", "1:1: no key"),
+    "a long key": (f"{'a' * 300}: 1\n{QUERY}", "1:1: not a key"),
 }  # fmt: skip
 
 

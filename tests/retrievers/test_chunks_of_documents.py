@@ -142,3 +142,13 @@ def test_a_golden_set_in_ids_of_chunks_stays_one(project):
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.2)'])
     project.store()
     assert '["c1", "c2"]' in project.baseline.read_text()
+
+
+def test_smaller_chunks_are_not_fewer_results(project):
+    chunks(project, "Document(f'd{n}', f'd{n}#{query}') for n in range(10)", relevant="d0")
+    queries = ", ".join(f"{{query: q{n}, relevant: [d0]}}" for n in range(6))
+    project.write("golden/faq.yaml", f"queries: [{queries}]")
+    project.store("-o", "ir_duplicates=collapse")
+    project.edit("conftest.py", "f'd{n}', f'd{n}#{query}'", "f'd{n // 5 * 9}', f'd{n // 5 * 9}#{n}'")
+    said = printed(project.run("--ir-baseline", "-o", "ir_duplicates=collapse"))
+    assert "Fewer results come back" not in said
