@@ -199,7 +199,8 @@ class _Moved:
         if hidden or was != is_now:
             yield f"By the stored {joined(labels)} {was}, by today's {is_now}; the worse counts."
         if hidden:
-            yield "Edited labels alone cannot make it pass: accept today's run, or undo the change of the search."
+            edited = f"Edited {joined(labels)} alone cannot make it pass"
+            yield f"{edited}: accept today's run, or undo the change of the search."
 
 
 class _Lost(_Moved):
