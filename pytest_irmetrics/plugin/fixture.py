@@ -80,6 +80,8 @@ class IRMetrics:
 
         A check that began has not ended yet; a failure of it may have been caught by the body, or raised in another thread.
         """
+        self._headline = ""
+        """The one line that stands for such a failure."""
         self.is_over = False
         """Whether the body has run."""
         # A rerun measures anew what JUnit's file (--junitxml) has as properties of the test.
@@ -221,7 +223,7 @@ class IRMetrics:
 
     def _fail_check(self, message: str, headline: str = "") -> NoReturn:
         """Fail ``check``, and remember it: a body that swallows the exception has not passed for that."""
-        self._problem = message
+        self._problem, self._headline = message, headline
         fail(message, headline)
 
     def end_body(self, raised: BaseException | None) -> None:
@@ -239,7 +241,7 @@ class IRMetrics:
             )
         problem = self._why_uncalled() if self._problem is None else self._problem
         if raised is None and problem:
-            fail(problem)
+            fail(problem, self._headline)
 
     def _why_uncalled(self) -> str | None:
         """Return what a test fails with that never called check; None where nothing was to be gated."""
