@@ -51,6 +51,10 @@ class PackedRanking(Sequence[str]):
     def __len__(self) -> int:
         return self._text.count("\n") + 1
 
+    def index(self, value: Any, *between: int) -> int:
+        """Return the place of an id, as a tuple does: Sequence's own would read the text anew for each place."""
+        return tuple(self).index(value, *between)
+
     def __eq__(self, other: object) -> bool:
         if isinstance(other, PackedRanking):
             return self._text == other._text
