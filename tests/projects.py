@@ -40,7 +40,8 @@ def _fixtures_of(plugin):
 
 def _without_the_rest(holder):
     kind = holder if isinstance(holder, ModuleType) else type(holder)
-    of_pytest = getattr(kind, "__module__", kind.__name__).startswith("_pytest.")
+    name = getattr(kind, "__module__", None) or getattr(kind, "__name__", "")
+    of_pytest = name.startswith("_pytest.")
     return _fixtures_of(kind) if of_pytest and not isinstance(holder, pytest.Collector) else holder
 
 
