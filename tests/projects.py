@@ -40,8 +40,7 @@ def _fixtures_of(plugin):
 
 def _without_the_rest(holder):
     kind = holder if isinstance(holder, ModuleType) else type(holder)
-    name = getattr(kind, "__module__", None) or getattr(kind, "__name__", "")
-    of_pytest = name.startswith("_pytest.")
+    of_pytest = getattr(kind, "__module__", kind.__name__).startswith("_pytest.")
     return _fixtures_of(kind) if of_pytest and not isinstance(holder, pytest.Collector) else holder
 
 
@@ -51,7 +50,9 @@ def _find_fixtures(manager, *args, find=FixtureManager.parsefactories, **named):
     return find(manager, *args, **{name: _without_the_rest(value) for name, value in named.items()})
 
 
-FixtureManager.parsefactories = _find_fixtures
+# Once, also where a run inside a test forgot that this is imported: of a module without the rest nothing is left to look at.
+if FixtureManager.parsefactories.__name__ != _find_fixtures.__name__:
+    FixtureManager.parsefactories = _find_fixtures
 
 OLD_ASYNCIO = tuple(map(int, version("pytest-asyncio").split(".")[:2])) < (0, 24)
 """Whether pytest-asyncio is one that leaves event loops behind."""
