@@ -49,7 +49,8 @@ def run(options: argparse.Namespace) -> int:
     """Read the history of each test's baseline and print it."""
     histories, status, page = [], shared.OK, None
     if options.html is not None:  # refused before Git is read
-        (page,) = output.parse([f"html:{options.html.removeprefix('html:')}"], Path(), option="--html: ")
+        given = f"html:{options.html.removeprefix('html:')}"
+        (page,) = output.parse([given], Path(), option="--html: ", prints=True)
     for baseline in _choose(options.tests, options.baseline_dir):
         try:
             histories.append(_test_history(baseline, options))

@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     """Read the report and write it to each output."""
     given = [f"md:{one}" if one == shared.STANDARD else one for one in options.output or [shared.STANDARD]]
     try:
-        targets = output.parse(given, Path(), option="argument -o/--output: ")
+        targets = output.parse(given, Path(), option="argument -o/--output: ", prints=True)
     except output.ReportPathError as error:
         options.parser.error(str(error))
     where = printable(options.file)

@@ -171,7 +171,7 @@ class Recorder:
             written=self._written,
             notes=[
                 *self._rename_note(unused),
-                *self._option_note(),
+                *self._no_test_note(),
                 *self._not_stored_note(),
                 *_unbound_notes(items),
             ],
@@ -217,7 +217,7 @@ class Recorder:
         return sorted(path for path in unused if not any(path in failure for failure in failures))
 
     def _rename_note(self, unused: Sequence[str]) -> Iterator[str]:
-        """Yield the commands that carry baselines that no test read over to the tests without one that may be theirs, renamed."""
+        """Yield the `git mv` of each baseline that no test read and that seems to be that of a renamed test."""
         paths = [attempt.baseline for attempt in self._attempts.values()]
         new = [self._settings.shown(path) for path in paths if not path.exists()]
         for path in unused:
@@ -243,7 +243,7 @@ class Recorder:
             if attempt.outcome != "skipped" and attempt.item_report and attempt.item_report.against is None
         )
 
-    def _option_note(self) -> Iterator[str]:
+    def _no_test_note(self) -> Iterator[str]:
         """Yield that an option asked for gates or baselines, and that no test of the run used irmetrics."""
         if self._is_complete and not self._attempts and runs_tests(self._config):
             options = ("ir_baseline_update", "ir_selftest", "ir_since", "ir_baseline")
@@ -262,9 +262,6 @@ def _report_targets(config: pytest.Config, paths: Sequence[str]) -> list[Target]
     """Return the report files to write. Raises pytest.UsageError."""
     from pytest_irmetrics.reports import output  # noqa: PLC0415 - only a run that writes reports pays for it
 
-    if streams := [path for path in paths if path.rpartition(":")[2] == "-"]:
-        why = f"pytest prints to standard output. {output.ACCEPTED}"
-        raise pytest.UsageError(f"--ir-report={streams[0]}: {why}")
     try:
         return output.parse(paths, config.invocation_params.dir)
     except output.ReportPathError as error:

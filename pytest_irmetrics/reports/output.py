@@ -22,7 +22,7 @@ from pytest_irmetrics.run.run_json import FORMAT as RUN_FORMAT
 FORMATS = [found.name for found in pkgutil.iter_modules(formats.__path__)]
 """The formats by name, each a module of that folder; none is imported before it is needed."""
 _PREFIX = re.compile(r"([A-Za-z]{2,}):(.*)", re.DOTALL)  # one letter is a drive
-ACCEPTED = (
+_ACCEPTED = (
     f"Give a path that ends in {', '.join(f'.{one}' for one in FORMATS[:-1])} or .{FORMATS[-1]}, or say the format first: "
     f"{', '.join(f'{one}:PATH' for one in FORMATS)}."
 )
@@ -44,8 +44,12 @@ class Target:
     """Whether it is the summary of a GitHub Actions step, to which every command appends."""
 
 
-def parse(given: Iterable[str], folder: Path, *, option: str = "--ir-report=") -> list[Target]:
+def parse(
+    given: Iterable[str], folder: Path, *, option: str = "--ir-report=", prints: bool = False
+) -> list[Target]:
     """Parse the values of ``--ir-report``, relative to a folder; a path given twice is one report.
+
+    Where the caller `prints`, the path `-` is its standard output, else there is none for a report.
 
     `~` and environment variables are expanded, as in pytest's own options. Raises ReportPathError, whose message begins
     with `option`.
@@ -53,13 +57,13 @@ def parse(given: Iterable[str], folder: Path, *, option: str = "--ir-report=") -
     targets: dict[Target, None] = {}
     for text in given:
         try:
-            targets[_parse_one(text, folder)] = None
+            targets[_parse_one(text, folder, prints=prints)] = None
         except (ReportPathError, ImportError) as error:
             raise ReportPathError(f"{option}{escape_terminal(text)}: {error}") from None
     return list(targets)
 
 
-def _parse_one(text: str, folder: Path) -> Target:
+def _parse_one(text: str, folder: Path, *, prints: bool) -> Target:
     """Return the report that one value asks for. Raises ReportPathError, and ImportError saying what to install."""
     prefix = _PREFIX.fullmatch(text)
     form, name = (prefix[1].lower(), prefix[2]) if prefix else ("", text)
@@ -79,11 +83,13 @@ def _parse_one(text: str, folder: Path) -> Target:
         problem = "the path does not say in which format."
     elif appends and form != "md":
         problem = f"the step's summary is Markdown, not {form}."
-    elif not appends and _is_another_file(path, form):
+    elif expanded == "-" and not prints:
+        problem = "pytest prints to standard output."
+    elif expanded != "-" and not appends and _is_another_file(path, form):
         problem = "a file is there that is no such report."
     else:
         return Target(path, form, appends)
-    raise ReportPathError(f"{problem} {ACCEPTED}")
+    raise ReportPathError(f"{problem} {_ACCEPTED}")
 
 
 def _is_another_file(path: Path, form: str) -> bool:

@@ -26,6 +26,8 @@ def test_each_format_is_written_as_to_standard_output():
     assert run("report", "report.json").out.rstrip() == markdown.rstrip()
     assert markdown.startswith("## Retrieval quality: 1 of 2 tests fails")
     assert b"\xe2" not in run("report", "report.json", encoding="ascii").data
+    Path("-").write_text("a file of that name is not written over")
+    assert run("report", "report.json").out.rstrip() == markdown.rstrip()
 
 
 def test_the_step_summary_of_github_is_appended_to(monkeypatch):

@@ -40,6 +40,7 @@ REFUSED = {
     "golden": "this is a folder",
     "html:golden": "this is a folder",
     "new/": "this is a folder",
+    "-": "the path does not say in which format",
     "json:-": "pytest prints to standard output. Give a path",
     "json:$GITHUB_STEP_SUMMARY": "the step's summary is Markdown, not json",
     "bad\x1b.pdf": r"--ir-report=bad\x1b.pdf: the path does not say",
