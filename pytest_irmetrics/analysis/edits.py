@@ -110,13 +110,14 @@ def _edits_of_query(before: Query, now: Query) -> Iterator[Edit]:
 def edit_text(result: ItemResult, comparison: Comparison, edits: Sequence[Edit]) -> str:
     """Say how the golden set was edited since the run that a result is compared with was stored, and what follows."""
     name = result.against.name
-    lead = "was edited since the baseline was stored" if name == OWN_BASELINE else f"is not that of {name}"
-    sentences = [f"The golden set {lead}.", *edit_sentences(edits)]
     if comparison.baseline.run.golden_set is None and {edit.kind for edit in edits} == {"added"}:
         # A TREC run has no line of a query that found nothing, too.
-        sentences = [
-            f"{name} has no answer to {plural(len(edits), 'query', 'queries')}: {listed(edits, FEW)}."
-        ]
+        lacks = plural(len(edits), "query", "queries")
+        sentences = [f"{name} has no answer to {lacks}: {listed(edits, FEW)}."]
+    else:
+        edited = "was edited since the baseline was stored"
+        lead = edited if name == OWN_BASELINE else f"is not that of {name}"
+        sentences = [f"The golden set {lead}.", *edit_sentences(edits)]
     if not _UNPAIRED.isdisjoint(edit.kind for edit in edits):
         sentences.append("`max_drop` leaves out what is added or reworded; `min` counts it.")
     return " ".join([*sentences, *_effect(result, comparison)])

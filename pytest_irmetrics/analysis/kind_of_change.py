@@ -21,8 +21,8 @@ from pytest_irmetrics.thresholds import Gates
 _MANY_MORE = 0.05
 """From which share of today's results on it is clearly more of them that are unjudged."""
 
-_ANSWERS_NOTHING_NEW = ("lost_before_ranking", "ids_respelt", "same_answer", "other_query")
-"""The kinds of change beside which judgments of what is new would show nothing."""
+_NOT_OF_JUDGMENTS = ("lost_before_ranking", "ids_respelt", "same_answer", "other_query")
+"""The kinds of change that no missing judgments explain."""
 
 _ALL = 0.995
 """From which share on all of a fall is in a slice."""
@@ -62,7 +62,7 @@ def kind_of_change(
     # the ranking, what is new stands below what stayed, so that it took no place from them; ids in another spelling are not new;
     # and an answer to another query is wrong, whatever is judged.
     missing = None
-    if leading is not None and not (held or explained or kind in _ANSWERS_NOTHING_NEW):
+    if leading is not None and not (held or explained or kind in _NOT_OF_JUDGMENTS):
         missing = missing_judgments(comparison, leading)
     mean_fell = any(verdict.on_fall and verdict.tag is None for verdict in fell)
     sentences = [

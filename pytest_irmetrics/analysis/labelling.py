@@ -13,7 +13,7 @@ from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Grade, Metric, Scorer
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.run.answer import document_of
+from pytest_irmetrics.run.answer import document_of, is_further_chunk
 
 _LONGEST_PASSAGE = 4000
 """Characters of a document's text that may be written as a passage; a whole document is too much for a golden set."""
@@ -79,10 +79,8 @@ def pool(
             known = {*query.judgments, *query.forbidden, *evaluation.run.answers[query.id].passages}
             places = ((ranking, *place) for ranking in rankings for place in enumerate(ranking, 1))
             for ranking, rank, doc_id in places:
-                # Of a document that is there, a further chunk is no other document.
-                document = document_of(doc_id)
-                is_chunk = document != doc_id and document in ranking and not query.passages
-                if not (doc_id in known or is_chunk):
+                # A further chunk of a document is no other document.
+                if not (doc_id in known or (not query.passages and is_further_chunk(doc_id, ranking))):
                     without = (*ranking[: rank - 1], _UNKNOWN_DOCUMENT, *ranking[rank:])
                     judgments = {**query.judgments, doc_id: best}
                     [high], [low] = scorer.row(judgments, ranking), scorer.row(judgments, without)

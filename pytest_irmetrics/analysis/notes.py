@@ -19,7 +19,7 @@ from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.reports.item_report import Note, mean_name
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.run.answer import document_of
+from pytest_irmetrics.run.answer import is_further_chunk
 from pytest_irmetrics.thresholds import AUTO, MIN_TAGGED
 
 About = Callable[..., Iterator[str]]
@@ -180,7 +180,7 @@ def _further_chunks(result: ItemResult) -> Iterator[str]:
         return
     by_document = [query for query in evaluation.counted if not query.passages]
     answers = [ranking for query in by_document for ranking in evaluation.rankings(query.id)]
-    further = sum(document_of(one) != one and document_of(one) in ids for ids in answers for one in ids)
+    further = sum(is_further_chunk(entry, ranking) for ranking in answers for entry in ranking)
     if further > _MANY_CHUNKS * (total := sum(map(len, answers))):
         yield (
             f"{further:,} of {plural(total, 'result')} are further chunks of documents that stand above, and take the place of "

@@ -75,8 +75,8 @@ class _Degraded(NamedTuple):
         run = Run.of(answers, Header(intact.run.depth))
         return replace(intact, retrieved=intact.retrieved._replace(run=run))
 
-    def fell_most(self, deltas: Mapping[Metric, float], gates: Gates) -> Metric | None:
-        """Return the metric that the advice names, by how far each moved; None where it would be true of none."""
+    def metric_to_advise(self, deltas: Mapping[Metric, float], gates: Gates) -> Metric | None:
+        """Return the metric to name in the advice, the one that fell furthest; None where the advice would be true of none."""
         fell = {}
         for metric, delta in deltas.items():
             has_significance = "significance" in gates.of(metric, self.tag)
@@ -125,7 +125,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
         caught_by = [*dict.fromkeys(map(_gate_name, caught))]
         tried.append(Degradation(degraded.name, degraded.what, caught_by, name, delta))
         ordered = {metric: moved[metric] for metric in (*gated, *moved)}
-        advised = None if caught else degraded.fell_most(ordered, gates)
+        advised = None if caught else degraded.metric_to_advise(ordered, gates)
         if advised is not None:
             quoted = json.dumps(degraded.tag, ensure_ascii=False)
             text = degraded.advice.format(name=degraded.name, metric=advised, tag=quoted)

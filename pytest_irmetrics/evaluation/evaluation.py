@@ -237,6 +237,7 @@ class Evaluation:
         metrics = [one for one in {*self.metrics, metric} - self._columns.keys() if one.kind == "ranking"]
         row = Scorer(metrics, relevance_level=self.golden.relevance_level).row
         queries, cut = self.queries(metric), self._cut
+        # What `rankings` returns, without a call for each query.
         answers = [self.run.answers.get(query.id, NO_ANSWER).rankings for query in queries]
         pairs = zip(queries, answers, strict=True)
         rows = [row(query.judgments, tuple(ranking[:cut])) for query, each in pairs for ranking in each]

@@ -123,7 +123,7 @@ def _ineffective_thresholds(golden: GoldenSet) -> Iterator[_Note]:
 
 
 def _of_each_tag(queries: Sequence[Query]) -> list[list[Query]]:
-    """Return the queries with each tag that enough of them carry for a limit on each tag to be one on theirs."""
+    """Return the groups of queries that a limit on each tag is on: those of each tag that enough queries carry."""
     counted = [query for query in queries if query.xfail is None and query.judgments]
     tags = sorted({tag for query in counted for tag in query.tags})
     tagged = ([query for query in counted if tag in query.tags] for tag in tags)

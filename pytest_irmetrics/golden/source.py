@@ -228,6 +228,7 @@ def read_json(text: str, place: Place) -> Node:
 
 
 def _node(value: object, place: Place, depth: int) -> Node:
+    """Return a decoded JSON value as a node; `depth` counts the lists and objects around it. Raises Wrong."""
     if depth > MAX_DEPTH:
         raise too_deep(place)
     if isinstance(value, _Pairs):

@@ -195,7 +195,7 @@ _NARROWING_OPTIONS = (
 
 
 def unused_baselines(config: pytest.Config, read: Collection[Path]) -> list[Path]:
-    """Return the baselines that are stored where pytest was asked to collect and are not among those that tests `read`.
+    """Return the stored baselines, of what pytest was asked to collect, that are not among those that tests `read`.
 
     None after a run that left out tests of the files that it was asked for, which can tell of no baseline.
     """

@@ -166,6 +166,12 @@ def document_of(entry: str) -> str:
     return entry.rpartition(CHUNK)[0] or entry
 
 
+def is_further_chunk(entry: str, ranking: Sequence[str]) -> bool:
+    """Tell whether an entry of a ranking is a chunk of a document that is in the ranking itself."""
+    document = document_of(entry)
+    return document != entry and document in ranking
+
+
 def ranking_fault(ids: Sequence[str]) -> str:
     """Return what is wrong with a ranking's ids; empty where nothing is."""
     different = set(ids)
