@@ -164,7 +164,8 @@ def _read_documents(
     Raises CommandError.
     """
     titles, texts, first, number = shared.titles_of_reports(options.stored), dict[str, str](), list[str](), 1
-    own = {one: one.removeprefix(f"{document_of(one)}{CHUNK}").removesuffix(")") for one in wanted}
+    chunks = [one for one in wanted if document_of(one) != one]
+    own = {one: one.removeprefix(f"{document_of(one)}{CHUNK}").removesuffix(")") for one in chunks}
     ids = {*wanted, *map(document_of, wanted), *own.values()}
     try:
         with shared.readable_file(options.corpus or os.devnull) as path:
@@ -190,7 +191,7 @@ def _read_documents(
         advice = "Give the documents that the search returns, by the same ids."
         shared.print_note(f"{options.corpus}: {lacks}. {has}. {advice}")
     # Of a corpus of chunks, by their own ids; beside its document that may be a number of ours.
-    texts |= {one: texts[own[one]] for one in wanted if own[one] in texts and document_of(one) not in texts}
+    texts |= {one: texts[own[one]] for one in chunks if own[one] in texts and document_of(one) not in texts}
     return {one: titles.get(one) or titles.get(document_of(one), "") for one in wanted}, texts
 
 

@@ -237,12 +237,13 @@ def test_formulas_are_guarded_and_texts_found_with_other_line_ends():
         *({"id": one, "query": "twice", "relevant": ["d"]} for one in "cde"),
     ]
     Path("h.yaml").write_text(json.dumps({"queries": queries}))
-    write_run("h.json", {"=1+1": ["-x", "d"], "two": ["e", "d"]})
+    write_run("h.json", {"=1+1": ["-x", "d"], "two": ["e", "d"], "b": ["e)"]})
     Path("c.jsonl").write_text('{"docid": "e", "title": "=2+2", "text": "+1"}\n')
     out = label("--run", "h.json", "--corpus", "c.jsonl", "--out", "-", file="h.yaml").data.decode(
         "utf-8-sig"
     )
     rows = fill_in(out, **{" -x": "1", "e": "2"})
+    assert [row[-1] for row in rows if row[2] == "e)"] == [""]  # no chunk of a document
     assert rows[1][:3] == [" =1+1", " @a", " -x"]
     assert rows[2][-2:] == [" =2+2", " +1"]
     Path("h.csv").write_text("\n".join(",".join(f'"{cell}"' for cell in row) for row in rows), newline="\r\n")
