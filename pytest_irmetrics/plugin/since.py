@@ -35,25 +35,33 @@ class _Departure:
     """Where HEAD left a branch: the commit that tests are compared with."""
 
     repository: Repository
+    ref: str
+    """The branch, tag or commit of ``--ir-since``."""
     commit: str
     directory: str
     """The setting ir_baseline_dir."""
     renamed: dict[str, str]
     """Today's path of a file → that at the commit."""
     deleted: list[str]
-    runs: dict[str, Run | None] = field(default_factory=dict)
-    """The baselines that were read, by path; None where there is no such file."""
+    _runs: dict[str, Run | None] = field(default_factory=dict)
 
     @cached_property
     def baselines(self) -> list[str]:
         """The paths of the commit's baselines."""
         return [one for one in self.repository.files(self.commit, "") if _is_baseline(one, self.directory)]
 
+    def run(self, path: str) -> Run | None:
+        """Return the run in a baseline of the commit; None where there is no such file. Raises RunError and GitError."""
+        if path not in self._runs:
+            data, shown = self.repository.read(self.commit, path), f"{path} at {self.ref}"
+            self._runs[path] = None if data is None else Run.loads(decode(data, shown), shown)
+        return self._runs[path]
+
 
 _departure_key = pytest.StashKey[_Departure]()
 
 
-def _departure(config: pytest.Config, ref: str, folder: Path) -> _Departure:
+def _departure(config: pytest.Config, folder: Path) -> _Departure:
     """Return where HEAD left a branch. Raises GitError, also where a folder is in another repository than the root directory."""
     if nearest_repository(folder.resolve()) != nearest_repository(config.rootpath.resolve()):
         raise GitError(
@@ -61,10 +69,12 @@ def _departure(config: pytest.Config, ref: str, folder: Path) -> _Departure:
             "compared with that one's. Run its tests by themselves, with --rootdir there."
         )
     if _departure_key not in config.stash:
-        repository = Repository(config.rootpath)
-        commit, directory = repository.merge_base(ref), run_config(config).baseline_dir
+        repository, settings = Repository(config.rootpath), run_config(config)
+        commit = repository.merge_base(settings.since)
         changes = repository.renamed_and_deleted(commit)
-        config.stash[_departure_key] = _Departure(repository, commit, directory, *changes)
+        config.stash[_departure_key] = _Departure(
+            repository, settings.since, commit, settings.baseline_dir, *changes
+        )
     return config.stash[_departure_key]
 
 
@@ -72,7 +82,7 @@ def read_committed(item: GatedItem) -> CommittedTest:
     """Return what a test was judged by. Raises GitError."""
     ref, is_first = item.settings.since, _departure_key not in item.node.config.stash
     try:
-        left = _departure(item.node.config, ref, Path(item.node.path).parent)
+        left = _departure(item.node.config, Path(item.node.path).parent)
         if is_first and left.commit == left.repository.commit("HEAD"):
             said = f"{ref} is the commit that is checked out, so only what is not committed is compared."
             item.notes.append(Note("quiet", f"{said} After a merge: --ir-since=HEAD^1."))
@@ -80,8 +90,8 @@ def read_committed(item: GatedItem) -> CommittedTest:
         report = SinceReport(ref, left.commit, "new", path)
         refuses = item.settings.refuses
         try:
-            before = _moved_from(item, left, path) if _read_run(item, left, path) is None else path
-            own = _read_run(item, left, before)
+            before = _moved_from(item, left, path) if left.run(path) is None else path
+            own = left.run(before)
             run, moved = _with_moved_queries(item, left, before, own)
         except RunError as error:
             return CommittedTest(report, refuses, why=str(error))
@@ -100,18 +110,10 @@ def read_committed(item: GatedItem) -> CommittedTest:
         raise GitError(f"{'the setting ir_since, ' if is_setting else '--ir-since='}{ref}: {error}") from None
 
 
-def _read_run(item: GatedItem, left: _Departure, path: str) -> Run | None:
-    """Return the run in a baseline of the commit; None where there is no such file. Raises RunError."""
-    if path not in left.runs:
-        data, shown = left.repository.read(left.commit, path), f"{path} at {item.settings.since}"
-        left.runs[path] = None if data is None else Run.loads(decode(data, shown), shown)
-    return left.runs[path]
-
-
 def _moved_from(item: GatedItem, left: _Departure, path: str) -> str:
     """Return the path at which a baseline stood that was not at its own, as Git, its name or its queries find it; else its own.
 
-    Raises RunError.
+    Raises RunError, and GitError where it may be one of several.
     """
     parts, directory = path.split("/"), left.directory
     alike = [one for one in left.deleted if one.split("/")[-2:] == parts[-2:]]
@@ -142,7 +144,7 @@ def _renamed_from(item: GatedItem, left: _Departure, path: str) -> str:
     asked = {_words(query.id, query.text, query.params) for query in item.golden.queries.values()}
     found = [(0, 0, path)]
     for one in left.baselines:
-        run = None if (left.repository.top / one).exists() else _read_run(item, left, one)
+        run = None if (left.repository.top / one).exists() else left.run(one)
         if run is not None:
             held = sum(_words(i, answer.text, answer.params) in asked for i, answer in run.answers.items())
             its_place, _, its_ids = split_baseline_path(PurePosixPath(one))
@@ -169,7 +171,7 @@ def _with_moved_queries(
     parts = parameter_parts(before)
     for one in sorted(left.baselines if wanted else (), key=lambda one: -len(parts & parameter_parts(one))):
         with suppress(IRMetricsError):  # then the test that it is of fails
-            run = _read_run(item, left, one) or Run({})
+            run = left.run(one) or Run({})
             asked = _asked_today(item, left, one, run)
             for query_id, answer in run.answers.items():
                 new_id = wanted.get(_words(query_id, answer.text, answer.params))
@@ -181,7 +183,7 @@ def _with_moved_queries(
     if not moved:
         return own, Counter()
     counts = Counter(sources.values())
-    first = own or left.runs[counts.most_common(1)[0][0]] or Run({})
+    first = own or left.run(counts.most_common(1)[0][0]) or Run({})
     return Run.of(answers | moved, first.header), counts
 
 
@@ -238,7 +240,7 @@ def baselines_gone_since(config: pytest.Config, renamed: Container[str | None]) 
     Empty where Git cannot tell.
     """
     try:
-        left = _departure(config, run_config(config).since, config.rootpath)
+        left = _departure(config, config.rootpath)
         root = left.repository.path_of(config.rootpath.resolve())
     except GitError:  # each test failed with it
         return []
