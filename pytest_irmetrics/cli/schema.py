@@ -22,7 +22,7 @@ from typing import Any
 
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.metrics import FAMILIES
-from pytest_irmetrics.thresholds import WORDS
+from pytest_irmetrics.thresholds import QUERY_WORDS, WORDS
 
 ARGUMENTS = ()
 _KEYS = Path(__file__).with_name("golden.schema.json")
@@ -33,8 +33,7 @@ _NUMBER = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 def run(_options: argparse.Namespace) -> int:
     """Print the schema."""
     schema = json.loads(_KEYS.read_text(encoding="utf-8"))
-    of_query = [name for name, word in WORDS.items() if word.for_query]
-    schema["$defs"] |= _thresholds("thresholds", [*WORDS]) | _thresholds("query_thresholds", of_query)
+    schema["$defs"] |= _thresholds("thresholds", [*WORDS]) | _thresholds("query_thresholds", QUERY_WORDS)
     shared.print_line(json.dumps(schema, indent=2))
     return shared.OK
 

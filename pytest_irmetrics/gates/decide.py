@@ -334,6 +334,5 @@ def would_pass(evaluation: Evaluation, query: Query, gates: Gates) -> bool:
     rankings = evaluation.rankings(query.id)
     if query.no_answer:
         return not any(map(len, rankings))
-    level = golden.relevance_level
-    relevant = {doc_id for doc_id, grade in query.judgments.items() if grade >= level}
+    relevant = golden.relevant(query)
     return all(relevant.intersection(ranking) for ranking in rankings)
