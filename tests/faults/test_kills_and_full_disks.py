@@ -22,7 +22,7 @@ from pytest_irmetrics import GoldenSet, Run
 
 COUNT = int(os.environ.get("IRMETRICS_KILLS", "2"))
 DISK = os.environ.get("IRMETRICS_DISK")
-QUERIES = 100
+QUERIES = 40
 
 SERVER = """
 import json, os, resource, signal, sys, time

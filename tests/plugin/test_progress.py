@@ -31,7 +31,7 @@ def test_a_log_says_how_far_it_is_and_how_long_it_took(slow):
     assert re.search(r"^\. +\[100%\]$", result.stdout.str(), re.MULTILINE)
 
 
-@pytest.mark.parametrize("option", ["-q", "-p no:terminal", "-n 2"])
+@pytest.mark.parametrize("option", ["-q", "-p no:terminal", "-n 1"])
 def test_nothing_is_said_where_nothing_is_wanted(slow, option):
     assert "of 3 queries" not in slow.run_apart(*option.split(), cold=True).stdout.str()
 
