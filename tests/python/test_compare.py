@@ -7,7 +7,7 @@ import math
 import random
 
 import pytest
-from scipy import stats
+import scipy
 
 from pytest_irmetrics import GoldenSet, Query, Run, compare, evaluate
 
@@ -84,10 +84,10 @@ def test_p_and_interval_are_those_of_the_paired_differences():
     ranks = [[rng.randrange(5) for _ in range(40)] for _ in range(2)]
     change = changed(golden, *([lambda n, at=at: [*"xyzw"[: at[n]], "d"] for at in ranks]))
     values = list(change.weighted_differences.values())
-    test = stats.ttest_1samp(values, 0)
+    test = scipy.stats.ttest_1samp(values, 0)
     assert change.interval == pytest.approx(tuple(test.confidence_interval(0.95)), rel=1e-9)
-    error = stats.sem(values)
-    assert change.detectable == pytest.approx((stats.t.ppf(0.95, 39) + 0.842) * error, rel=1e-4)
+    error = scipy.stats.sem(values)
+    assert change.detectable == pytest.approx((scipy.stats.t.ppf(0.95, 39) + 0.842) * error, rel=1e-4)
     flips = random.Random(1)
     sums = [math.fsum(flips.choice((-1, 1)) * abs(v) for v in values) for _ in range(4000)]
     assert change.p_value == pytest.approx(sum(s <= math.fsum(values) + 1e-9 for s in sums) / 4000, abs=0.03)
