@@ -120,10 +120,7 @@ def test_no_imports_run_in_a_circle(depth):
     for module, path in MODULES.items():
         place, *names = (
             ".".join(name.split(".")[:depth])
-            for name in [
-                module,
-                *(name for _, name in own_imports(path, module)),
-            ]
+            for name in [module, *(name for _, name in own_imports(path, module))]
         )
         uses.setdefault(place, set()).update(set(names) - {place})
     left = set(uses)

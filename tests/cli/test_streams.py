@@ -95,11 +95,7 @@ class Input:
     ("given", "status", "told"),
     [
         (gzip.compress(b"queries:\n- {query: a, relevant: b}\n"), 0, "-: 1 query"),
-        (
-            OSError("not readable"),
-            1,
-            "-: Standard input cannot be read. Name a file.",
-        ),
+        (OSError("not readable"), 1, "-: Standard input cannot be read. Name a file."),
         (None, 1, "-: Standard input is larger than 1 GB. Split it."),
         (KeyboardInterrupt(), 130, ""),
     ],

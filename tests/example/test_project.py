@@ -108,9 +108,7 @@ CHANGES = [
 
 
 @pytest.mark.parametrize(
-    ("change", "kind"),
-    CHANGES,
-    ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else "",
+    ("change", "kind"), CHANGES, ids=lambda value: "-".join(value.values()) if isinstance(value, dict) else ""
 )
 def test_each_change_is_told_by_its_kind(judged, change, kind):
     status, said, test = judged(**change)

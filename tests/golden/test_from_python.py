@@ -41,13 +41,7 @@ def test_ids_become_text_as_in_a_run():
 
 
 def test_numbers_of_other_libraries_become_plain_ones():
-    given = {
-        "a": np.int64(2),
-        "b": np.float32(0.5),
-        "c": Fraction(1, 4),
-        np.int32(7): 1.5,
-        "e": 1000,
-    }
+    given = {"a": np.int64(2), "b": np.float32(0.5), "c": Fraction(1, 4), np.int32(7): 1.5, "e": 1000}
     golden = GoldenSet.from_judgments({"q": given}, relevance_level=np.float32(1000))
     assert repr(golden.relevance_level) == "1000"
     read = golden.queries["q"].judgments

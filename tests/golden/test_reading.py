@@ -117,10 +117,7 @@ def test_every_column_of_a_table(name):
 
 
 def test_qrels_are_read_as_trec_eval_reads_them():
-    write(
-        "golden/a.topics.tsv",
-        "q1\thow do I\treset\r\nq9\tunjudged\n\n\t\n q2 \trefund \nq3\tx\n",
-    )
+    write("golden/a.topics.tsv", "q1\thow do I\treset\r\nq9\tunjudged\n\n\t\n q2 \trefund \nq3\tx\n")
     golden = load(
         "golden/a.qrels", "\nq1 0 d1 1\nq1 0 d2 0\nq2 0 d1 -1\n \nq3\tQ0\td\u00a07\t2.0\nq1 0 d9 .5\n"
     )
@@ -181,9 +178,7 @@ def beir(**splits: str) -> None:
 
 def test_a_beir_folder():
     beir(
-        dev="q0\tx\t1\n",
-        test='q1\tMED-10\t1\nq1\t"MED ""11"""\t2.0\nq2\tx\t\n7\t=x\t0\n',
-        train="q2\tx\t1\n",
+        dev="q0\tx\t1\n", test='q1\tMED-10\t1\nq1\t"MED ""11"""\t2.0\nq2\tx\t\n7\t=x\t0\n', train="q2\tx\t1\n"
     )
     golden = GoldenSet.load("data/nf.v2/")
     assert content(golden) == {

@@ -89,10 +89,7 @@ def test_a_parametrized_retriever_is_a_test_each(project):
     result = project.run("-v")
     result.assert_outcomes(passed=1, failed=1)
     result.stdout.fnmatch_lines(
-        [
-            "golden/faq.yaml [[]bad]: FAILS, 3 queries; *",
-            "golden/faq.yaml [[]good]: passes, 3 queries; *",
-        ]
+        ["golden/faq.yaml [[]bad]: FAILS, 3 queries; *", "golden/faq.yaml [[]good]: passes, 3 queries; *"]
     )
     project.run("-q").stdout.fnmatch_lines(["retrieval quality: 1 of 2 tests fails"])
     project.run("--ir-baseline-update")

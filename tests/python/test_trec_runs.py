@@ -152,10 +152,7 @@ def test_what_would_read_otherwise_is_not_written(tmp_path, name, why):
     assert not (tmp_path / "a.run").exists()
 
 
-@pytest.mark.parametrize(
-    ("name", "why"),
-    [("#", "a line that begins with it is a comment")],
-)
+@pytest.mark.parametrize(("name", "why"), [("#", "a line that begins with it is a comment")])
 def test_a_query_that_would_not_be_read_as_one_is_not_written(tmp_path, name, why):
     with pytest.raises(ValueError, match=why):
         Run({name: ["d"]}).save(tmp_path / "a.run")

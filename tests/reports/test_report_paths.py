@@ -163,11 +163,7 @@ SESSIONS = {
     # test body, or the whole file: (headline, outcomes of the measured tests, text of the first unmeasured one)
     "irmetrics.check()": ("1 golden set passes, 1 with nothing gated", [("passed", "passed")], None),
     "irmetrics.check(); 1 / 0": ("1 of 1 golden set fails", [("passed", "failed")], None),
-    "1 / 0": (
-        "nothing was measured, 1 test failed",
-        [],
-        "ZeroDivisionError: division by zero",
-    ),
+    "1 / 0": ("nothing was measured, 1 test failed", [], "ZeroDivisionError: division by zero"),
     "import pytest; irmetrics.evaluate(); pytest.skip()": (
         "no golden set of 1 fails unexpectedly",
         None,

@@ -56,12 +56,7 @@ def test_markdown_is_cut_to_what_github_takes_in_a_comment(large, tests):
 
 
 # Bytes that the step's summary still takes → what of 100 tests is shown there.
-LEFT = {
-    200_000: (50, 250, 1, 100),
-    60_000: (50, 0, 0, 100),
-    20_000: (15, 0, 0, 100),
-    3_000: (0, 0, 0, 0),
-}
+LEFT = {200_000: (50, 250, 1, 100), 60_000: (50, 0, 0, 100), 20_000: (15, 0, 0, 100), 3_000: (0, 0, 0, 0)}
 
 
 def test_the_step_s_summary_has_what_there_is_room_for(large, tmp_path, monkeypatch, capsys):

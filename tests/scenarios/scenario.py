@@ -44,16 +44,8 @@ CHANGE_KEYS = {
 }
 ROW_KEYS = {"name", "before", "steps", *RUN_KEYS, *CHANGE_KEYS}
 SETUP_KEYS = (
-    "golden",
-    "retrieve",
-    "gates",
-    "marks",
-    "body",
-    "test",
-    "conftest",
-    "settings",
-    "copies",
-    "files",
+    *("golden", "retrieve", "gates", "marks", "body", "test"),
+    *("conftest", "settings", "copies", "files"),
 )
 """What a row says of the project in which the baseline is stored; all else of a row is about its first run."""
 

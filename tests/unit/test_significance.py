@@ -8,7 +8,7 @@ import random
 
 import numpy as np
 import pytest
-import scipy
+import scipy as sp
 from hypothesis import given
 from hypothesis import strategies as st
 
@@ -109,28 +109,28 @@ def test_ties_of_sizes_that_have_no_common_step():
 def test_sizes_that_differ_in_the_last_digit_are_one_size():
     sizes = [0.3, 0.1 + 0.2, math.nextafter(0.3, 0), math.nextafter(0.3, 1)] * 10
     values = [-size for size in sizes[:26]] + sizes[26:]
-    assert sign_flip_p(values) == pytest.approx(scipy.stats.binom.sf(25, 40, 0.5), rel=1e-12)
+    assert sign_flip_p(values) == pytest.approx(sp.stats.binom.sf(25, 40, 0.5), rel=1e-12)
     sizes = [1 + digits * 2e-16 for digits in range(40)]
     values = [-size for size in sizes[:26]] + sizes[26:]
-    assert sign_flip_p(values) == pytest.approx(scipy.stats.binom.sf(25, 40, 0.5), rel=1e-12)
+    assert sign_flip_p(values) == pytest.approx(sp.stats.binom.sf(25, 40, 0.5), rel=1e-12)
 
 
 @pytest.mark.parametrize("k", [20, 28, 29, 200])
 def test_equal_differences_are_binomial(k):
     for losses in (k // 2, k // 2 + int(math.sqrt(k)), k - 2):
         values = [-0.2] * losses + [0.2] * (k - losses)
-        assert sign_flip_p(values) == pytest.approx(scipy.stats.binom.sf(losses - 1, k, 0.5), rel=1e-10)
+        assert sign_flip_p(values) == pytest.approx(sp.stats.binom.sf(losses - 1, k, 0.5), rel=1e-10)
 
 
 def test_equal_differences_of_many_queries_are_binomial():
     assert sign_flip_p([-0.2] * 780 + [0.2] * 720) == pytest.approx(
-        scipy.stats.binom.sf(779, 1500, 0.5), rel=1e-10
+        sp.stats.binom.sf(779, 1500, 0.5), rel=1e-10
     )
 
 
 def test_many_equal_differences_are_nearly_binomial():
     assert sign_flip_p([-0.2] * 5100 + [0.2] * 4900) == pytest.approx(
-        scipy.stats.binom.sf(5099, 10_000, 0.5), rel=1e-4
+        sp.stats.binom.sf(5099, 10_000, 0.5), rel=1e-4
     )
 
 
@@ -207,7 +207,7 @@ def test_p_of_a_gain_and_of_its_loss_complement_each_other():
 def test_merging_sizes_hardly_changes_p():
     generator = random.Random(9)
     values = [generator.gauss(-0.01, 0.2) for _ in range(3_000)]
-    normal = scipy.stats.norm.cdf(math.fsum(values) / math.sqrt(math.fsum(value * value for value in values)))
+    normal = sp.stats.norm.cdf(math.fsum(values) / math.sqrt(math.fsum(value * value for value in values)))
     assert sign_flip_p(values) == pytest.approx(normal, rel=0.01)
 
 
@@ -237,7 +237,7 @@ def test_the_smallest_p():
 @pytest.mark.parametrize("df", [1, 2, 3, 7, 19, 49, 99, 100, 224, 1_000, 9_999, 250_000])
 def test_students_t_against_scipy(df):
     for p in (0.51, 0.9, 0.95, 0.975, 0.995, 0.99999):
-        assert t_quantile(p, df) == pytest.approx(scipy.stats.t.ppf(p, df), rel=1e-10)
+        assert t_quantile(p, df) == pytest.approx(sp.stats.t.ppf(p, df), rel=1e-10)
 
 
 @given(st.lists(st.floats(-1, 1).filter(lambda value: not 0 < abs(value) < 1e-6), min_size=2, max_size=200))
@@ -248,7 +248,7 @@ def test_intervals_against_scipy(values):
     if error < 1e-9:  # scipy divides by it
         assert high - low == pytest.approx(0, abs=1e-7)
         return
-    expected = scipy.stats.ttest_1samp(values, 0).confidence_interval(0.95)
+    expected = sp.stats.ttest_1samp(values, 0).confidence_interval(0.95)
     assert (low, high) == pytest.approx(expected, rel=1e-9, abs=1e-12)
 
 
@@ -266,7 +266,7 @@ def test_the_drop_that_is_detectable():
     scale = 0.2508 / (standard_error(values) * math.sqrt(20))
     values = [value * scale for value in values]
     assert detectable_drop(values) == pytest.approx(
-        (scipy.stats.t.ppf(0.95, 19) + 0.842) * 0.2508 / math.sqrt(20)
+        (sp.stats.t.ppf(0.95, 19) + 0.842) * 0.2508 / math.sqrt(20)
     )
     assert detectable_drop(values) == pytest.approx(0.14, abs=0.005)
     assert detectable_drop([0.1]) is None
@@ -323,9 +323,7 @@ def test_the_share_of_many_queries_is_near_the_normal_one():
     values = [generator.gauss(0, 0.2) for _ in range(400)]
     spread = math.sqrt(math.fsum(value * value for value in values)) / len(values)
     for drop in (0.0, 0.005, 0.01, 0.02):
-        assert share_falling_beyond(values, drop) == pytest.approx(
-            scipy.stats.norm.sf(drop / spread), abs=0.002
-        )
+        assert share_falling_beyond(values, drop) == pytest.approx(sp.stats.norm.sf(drop / spread), abs=0.002)
 
 
 @pytest.mark.parametrize("n", [3, 10, 30, 200])
@@ -349,7 +347,7 @@ def alternating(n):
 @pytest.mark.parametrize("slices", [1, 30])
 def test_the_margins_of_slices_are_normal_ones_that_share_the_level(slices):
     margins = joint_margins({"still": [0.0] * 50, **{f"t{i}": alternating(100) for i in range(slices)}})
-    assert margins["t0"] == pytest.approx(scipy.stats.norm.isf(0.025 / slices) * 0.1 / 10, rel=1e-6)
+    assert margins["t0"] == pytest.approx(sp.stats.norm.isf(0.025 / slices) * 0.1 / 10, rel=1e-6)
     assert joint_margins({"still": [0.0] * 50}) == {"still": 0.0}
 
 

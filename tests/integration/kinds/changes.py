@@ -163,9 +163,7 @@ FAULTS = {
     "a cache whose key is cut": Change(cache_by_first_word, ("other_query",), silent=True),
     "the text is not passed": Change(text_lost, ("same_answer",)),
     "nothing is found": per_answer(lambda *_: [], ("nothing_returned",)),
-    "security comes back empty": tag_empty(
-        "security",
-    ),
+    "security comes back empty": tag_empty("security"),
     # Ids.
     "ids in lower case": per_id(str.lower, ("ids_respelt",)),
     "ids with a prefix": per_id(lambda i: f"ruff/{i}", ("ids_respelt",)),
@@ -244,9 +242,7 @@ def one_of_a_family(query, _):
     """At most two rules of a linter."""
     count, kept = {}, []
     for code in ENGINE.search(query["query"], 40, **query["params"]):
-        family = code.rstrip(
-            "0123456789",
-        )
+        family = code.rstrip("0123456789")
         count[family] = count.get(family, 0) + 1
         if count[family] <= 2:
             kept.append(code)
