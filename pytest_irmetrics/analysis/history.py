@@ -23,7 +23,7 @@ def history_of(
     now: Run,
     golden: GoldenSet,
     metrics: Sequence[Metric],
-    since: str | None = None,
+    since: str | None,
 ) -> tuple[list[HistoryPoint], HistoryPoint | None]:
     """Return the versions of the baseline at a path of a repository, oldest first, and what today's changed against a commit's.
 

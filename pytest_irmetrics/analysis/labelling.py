@@ -10,13 +10,11 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import compare
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.metrics import Grade, Metric, Scorer
+from pytest_irmetrics.metrics import Metric, Scorer
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.run.answer import document_of, is_further_chunk
+from pytest_irmetrics.run.answer import is_further_chunk
 
-_LONGEST_PASSAGE = 4000
-"""Characters of a document's text that may be written as a passage; a whole document is too much for a golden set."""
 _UNKNOWN_DOCUMENT = ""  # no document's id is empty, so no query judges it
 
 
@@ -101,13 +99,3 @@ def pool(
         )
     )
     return found, unpaired
-
-
-def is_judged_by_text(query: Query, doc_id: str, grade: Grade, text: str) -> bool:
-    """Say whether a grade is to be written as a passage: of a chunk, or of a document where `relevant` is a list.
-
-    A list of passages has no place for the grade of a whole document, which is 1 in it.
-    """
-    if not query.passages:
-        return False
-    return document_of(doc_id) != doc_id or (grade != 1 and len(text) <= _LONGEST_PASSAGE)

@@ -87,7 +87,7 @@ def without_gz(path: Path) -> Path:
     return path.with_suffix("") if _is_packed(path) else path
 
 
-def relative_path(path: str | os.PathLike[str], start: str | os.PathLike[str] = os.curdir) -> str:
+def relative_path(path: str | os.PathLike[str], start: str | os.PathLike[str]) -> str:
     """Return a path relative to a folder; whole where it is on another drive, no path at all or the folder is gone."""
     try:
         return os.path.relpath(path, start).replace(os.sep, "/")

@@ -21,7 +21,6 @@ from pathlib import Path
 
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.format_txt import read_each_once
 from pytest_irmetrics.golden.format_yaml import render
 from pytest_irmetrics.golden.source import Source
@@ -48,8 +47,7 @@ def run(options: argparse.Namespace) -> int:
     if options.queries is not None:
         with shared.readable_file(options.queries) as path:
             source = Source(path, options.queries)
-            golden, repeated = source.attempt(read_each_once, source) or (GoldenSet([]), [])
-            source.raise_any()
+            golden, repeated = source.require(read_each_once, source)
         if repeated:
             left_out = plural(len(repeated), "repeated line is", "repeated lines are")
             shared.print_note(f"{options.queries}: each query is written once; {left_out} left out.")

@@ -9,12 +9,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
-from pytest_irmetrics.analysis.labelling import Unjudged, is_judged_by_text
+from pytest_irmetrics.analysis.labelling import Unjudged
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.numbers import MAX_GRADE, read_number
 from pytest_irmetrics.base.wording import cut, listed, plural, printable, quote
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.edit_yaml import FileEdit, Judgment
 from pytest_irmetrics.golden.format_tables import table_rows
 from pytest_irmetrics.golden.query import normalize_text
@@ -23,6 +23,9 @@ from pytest_irmetrics.golden.source import Source
 from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.reports.blocks import Text
 from pytest_irmetrics.run.answer import document_of
+
+_LONGEST_PASSAGE = 4000
+"""Characters of a document's text that may be written as a passage; a whole document is too much for a golden set."""
 
 # Judgments that are given -----------------------------------------------------------------------------------------
 
@@ -56,7 +59,7 @@ def _judgment(golden: GoldenSet, where: str, row: Row, *, by_text: bool) -> Judg
         message = f"{quote(row.grade)} is no grade. Write a number from 0 to {MAX_GRADE}."
         raise shared.CommandError(f"{where}: {message}")
     judgment = Judgment(query.id, row.doc, grade, where)
-    if not (by_text or is_judged_by_text(query, row.doc, grade, text)):
+    if not (by_text or _is_judged_by_text(query, row.doc, grade, text)):
         return judgment
     if not normalize_text(text):
         raise shared.CommandError(
@@ -71,6 +74,16 @@ def _by_text(judgment: Judgment, text: str) -> Judgment:
     return judgment._replace(doc_id=document_of(judgment.doc_id), text=" ".join(text.split()))
 
 
+def _is_judged_by_text(query: Query, doc_id: str, grade: Grade, text: str) -> bool:
+    """Say whether a grade is to be written as a passage: of a chunk, or of a document where `relevant` is a list.
+
+    A list of passages has no place for the grade of a whole document, which is 1 in it.
+    """
+    if not query.passages:
+        return False
+    return document_of(doc_id) != doc_id or (grade != 1 and len(text) <= _LONGEST_PASSAGE)
+
+
 def _grade(text: str) -> Grade | None:
     """Read a grade, a number from 0 to MAX_GRADE; None if the text is none."""
     number = read_number(text)
@@ -79,11 +92,9 @@ def _grade(text: str) -> Grade | None:
 
 def _rated_rows(name: str) -> Iterator[tuple[str, Row]]:
     """Yield the rows of a CSV list that have a rating, each with its place. Raises GoldenSetError."""
-    rows: list[Row] = []
     with shared.readable_file(name) as path:
         source = Source(path, name)
-        source.attempt(lambda: rows.extend(table_rows(source, also=("text",))))
-    source.raise_any()
+        rows = source.require(lambda: [*table_rows(source, also=("text",))])
     for row in rows:
         if row.grade:
             yield f"{printable(name)}:{row.line}", row
@@ -167,7 +178,7 @@ class Interview:
         if item.query.passages and document_of(doc_id) == doc_id:  # which may be a chunk's own id
             doc_id = input(f"the document that {doc_id} is a chunk of (empty for none): ").strip() or doc_id
         judgment = Judgment(item.query.id, doc_id, grade, item.doc_id)
-        if doc_id != item.doc_id or is_judged_by_text(item.query, doc_id, grade, text):
+        if doc_id != item.doc_id or _is_judged_by_text(item.query, doc_id, grade, text):
             passage = self._ask_passage(text)
             if passage is None:
                 return

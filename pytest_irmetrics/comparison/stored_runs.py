@@ -63,7 +63,7 @@ class WrongMean(NamedTuple):
     """None where it holds no query to average over."""
 
 
-def wrong_means(run: Run, custom: CustomMetrics, scored: Evaluation | None = None) -> list[WrongMean]:
+def wrong_means(run: Run, custom: CustomMetrics, scored: Evaluation | None) -> list[WrongMean]:
     """Return the means of a stored run's header that its own rankings and judgments do not give; empty where it tells none.
 
     Of a metric of the package: it was edited. One of the user's own (`kind` is `custom`, of what is no metric today too) may be

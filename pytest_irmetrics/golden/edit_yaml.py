@@ -73,7 +73,7 @@ class FileEdit(NamedTuple):
 
 
 def append_judgments(
-    path: Path, judgments: Iterable[Judgment], shown: str, custom_metrics: Collection[str] = ()
+    path: Path, judgments: Iterable[Judgment], shown: str, custom_metrics: Collection[str]
 ) -> FileEdit:
     """Append the judgments that a golden set lacks to its file, all or none of them; but for those that are held back.
 

@@ -31,8 +31,7 @@ def read(source: Source) -> GoldenSet:
     topics = source.beside(Path(topics_path(str(source.path))), topics_path(source.shown))
     texts = {}
     if os.path.exists(topics.path):  # noqa: PTH110 - Path.exists raises where the name is too long
-        texts = topics.attempt(_read_topics, topics) or {}
-        topics.raise_any()
+        texts = topics.require(_read_topics, topics)
     return golden_set_of(_rows(source), source, texts)
 
 

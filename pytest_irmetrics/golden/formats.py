@@ -88,9 +88,7 @@ def read_golden_set(path: Path, shown: str | None, custom: Collection[str], form
     `shown` is its path in messages, `custom` are the names of metrics of one's own.
     """
     source = Source(path, str(path) if shown is None else shown, custom)
-    golden = source.attempt(_read, source, form or format_of(path))
-    source.raise_any()
-    return golden
+    return source.require(_read, source, form or format_of(path))
 
 
 def _read(source: Source, form: str | None) -> Any:

@@ -98,6 +98,12 @@ class Source:
             self.add(wrong)
             return None
 
+    def require(self, read: Callable[..., T], *args: Any) -> T:
+        """Return what a function returns. Raises GoldenSetError with the mistake that it raises, and all that were added."""
+        found = self.attempt(read, *args)
+        self.raise_any()
+        return found  # type: ignore[return-value]  # it is None after a mistake alone
+
     def raise_any(self) -> None:
         """Raise GoldenSetError if there are problems: each file's in its order."""
         if self.problems:

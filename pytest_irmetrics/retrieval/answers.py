@@ -24,13 +24,11 @@ from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
 from operator import countOf
-from typing import Any, TypeVar
+from typing import Any
 
 from pytest_irmetrics.base import IRMetricsError
-from pytest_irmetrics.base.wording import plural, printable, quote
+from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.run.answer import as_id, first_repeat, ranking_fault
-
-T = TypeVar("T")
 
 ACCEPTED = (
     "Accepted, best first: ids (text, integers, UUIDs), (id, score) pairs, items with a key or attribute `id` or `_id`, "
@@ -142,24 +140,6 @@ _SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxfrozenset = _SHORT.
 _SHORT.maxlevel = 3
 _FIELDS = copy(_SHORT)
 _FIELDS.maxdict = 12
-
-
-def split_batch(answer: Any, size: int, read: Callable[[int, Any], T]) -> list[T]:
-    """Return one result for each of `size` queries of a batched retriever's answer.
-
-    `read` is called with the place and the result of each before the next is made, because a generator may fill one list
-    for all. Raises AnswerError where there are fewer or more.
-    """
-    expected = (
-        f"A batched retriever returns a list with one result for each of the queries ({size}), in their order"
-    )
-    if isinstance(answer, (str, bytes, bytearray, AbstractSet, Mapping)) or not isinstance(answer, Iterable):
-        raise AnswerError(f"came back: {describe(answer)}. {expected}.")
-    results = list(map(read, range(size + 1), answer))
-    if len(results) == size:
-        return results
-    found = f"more than {plural(size, 'result')}" if len(results) > size else plural(len(results), "result")
-    raise AnswerError(f"{found} came back for {plural(size, 'query', 'queries')}. {expected}.")
 
 
 # The id of an item

@@ -6,12 +6,13 @@ Calls and replies are plain data, and `call_retriever` is a function of a module
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Set as AbstractSet
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
-from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import JudgedPassages
 from pytest_irmetrics.retrieval.answers import (
@@ -22,7 +23,6 @@ from pytest_irmetrics.retrieval.answers import (
     goes_by_metadata,
     keep_titles,
     read_ranking,
-    split_batch,
     without_id,
 )
 from pytest_irmetrics.run import Answer
@@ -132,11 +132,15 @@ class Call(NamedTuple):
         return self.failed(f"no answer came within {timeout:g} s{several} (ir_timeout).")
 
 
+_Outcome = tuple[str, ...] | Staged | str
+"""The ids of a query, of each stage where it has some, or a sentence that says what went wrong."""
+
+
 class Reply(NamedTuple):
-    """What a call returned: for each of its queries the ids, of each stage where it has some, or a sentence that says what went wrong."""
+    """What a call returned, for each of its queries."""
 
     call: Call
-    outcomes: tuple[tuple[str, ...] | Staged | str, ...]
+    outcomes: tuple[_Outcome, ...]
     milliseconds: float
     """How long the call took, divided by its queries."""
     returned: Mapping[str, int]
@@ -197,7 +201,7 @@ def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptio
     count = len(call.query_ids)
     returned: dict[str, int] = {}
 
-    def read(place: int, result: Any) -> tuple[str, ...] | Staged | str:
+    def read(place: int, result: Any) -> _Outcome:
         items, seen = [], options.seen or Seen()
         try:
             passages = call.passages[place]
@@ -211,8 +215,26 @@ def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptio
                 seen.without_id += without_id(items)
             return _explain(error)
 
-    outcomes = split_batch(answer, count, read) if call.is_batch else [read(0, answer)]
+    outcomes = _split_batch(answer, count, read) if call.is_batch else [read(0, answer)]
     return Reply(call, tuple(outcomes), (perf_counter() - started) * 1000 / count, returned)
+
+
+def _split_batch(answer: Any, size: int, read: Callable[[int, Any], _Outcome]) -> list[_Outcome]:
+    """Return one result for each of `size` queries of a batched retriever's answer.
+
+    `read` is called with the place and the result of each before the next is made, because a generator may fill one list
+    for all. Raises AnswerError where there are fewer or more.
+    """
+    expected = (
+        f"A batched retriever returns a list with one result for each of the queries ({size}), in their order"
+    )
+    if isinstance(answer, (str, bytes, bytearray, AbstractSet, Mapping)) or not isinstance(answer, Iterable):
+        raise AnswerError(f"came back: {describe(answer)}. {expected}.")
+    results = list(map(read, range(size + 1), answer))
+    if len(results) == size:
+        return results
+    found = f"more than {plural(size, 'result')}" if len(results) > size else plural(len(results), "result")
+    raise AnswerError(f"{found} came back for {plural(size, 'query', 'queries')}. {expected}.")
 
 
 def _read_stages(
