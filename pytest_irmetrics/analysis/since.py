@@ -15,7 +15,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import decide
-from pytest_irmetrics.gates.limits import limit_edits, read_limits
+from pytest_irmetrics.gates.limits import LimitsOfRun, limit_edits, read_limits
 from pytest_irmetrics.gates.verdict import STATES, Against, Case, Verdict, with_each_tag
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric
@@ -76,46 +76,29 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     if run is None:
         report.details = ["There is no baseline of this test to compare with."]
         return
-    before = now.of_run(run)
-    edits = [*edits_of(Comparison(now, before), committed.golden)]
-    is_shallower = False
-    if run.depth is not None and now.depth is not None and run.depth != now.depth:
-        is_shallower = now.depth < run.depth
-        edits.append(Edit("depth", "", str(run.depth), str(now.depth), weaker=is_shallower))
-    limits = read_limits(run, now.custom, _ORIGIN)
-    as_written, gates = gates, with_each_tag(gates, now)
-    accepted = []
+    edits = [
+        *edits_of(Comparison(now, now.of_run(run)), committed.golden),
+        *_depth_edit(run.depth, now.depth),
+    ]
+    limits, judging = read_limits(run, now.custom, _ORIGIN), with_each_tag(gates, now)
     if limits is not None:
         # Those of a part are on the rest as well, which may have them still.
-        edited = () if committed.is_part else limit_edits(limits, as_written, now.golden.queries, run.means)
+        edited = () if committed.is_part else limit_edits(limits, gates, now.golden.queries, run.means)
         edits += [Edit("limit", edit.text, weaker=edit.holds_less) for edit in edited]
-        lost = f"judged it at {report.where}, and cannot be computed."
-        unreadable = (Verdict("failed", f"{text} {lost}", "", origin=_ORIGIN) for text in limits.unreadable)
-        accepted += [(verdict, _LOOSENED) for verdict in unreadable]
         # The worse verdict counts.
-        gates = Gates(gates, own=gates.own, also=with_each_tag(limits.gates, now))
+        judging = Gates(judging, own=judging.own, also=with_each_tag(limits.gates, now))
     report.holds_less = any(edit.weaker for edit in edits)
-    judged = chain(gates.slices, gates.also.slices if gates.also is not None else ())
+    judged = chain(judging.slices, judging.also.slices if judging.also is not None else ())
     gated = dict.fromkeys((metric, tag) for metric, tag in judged if metric.kind != "latency")
-    if is_shallower and any(metric.cutoff is None for metric, _ in gated):
-        unseen = f"A fall below rank {now.depth} is not seen: {run.depth} results were asked for at {report.where}."
-        accepted.append((Verdict("failed", unseen, "baseline"), _LOOSENED))
-    known = now.metrics
-    now = replace(now, metrics=tuple(dict.fromkeys([*known, *(metric for metric, _ in gated)])))
+    scored = replace(now, metrics=tuple(dict.fromkeys([*now.metrics, *(metric for metric, _ in gated)])))
 
-    # A query that this branch excludes is judged all the same, and held to what it does not forbid any more.
-    excluded = {edit.what for edit in edits if edit.kind == "excluded"}
-    queries = [replace(q, xfail=None) if q.id in excluded else q for q in now.golden.queries.values()]
-    if committed.golden is not None:
-        queries = [_as_strict(query, committed.golden.queries.get(query.id)) for query in queries]
-    counted = GoldenSet(queries, relevance_level=now.golden.relevance_level)
-    today = replace(now, golden=counted)
+    today = _as_strict_as_then(scored, edits, committed.golden)
     before = today.of_run(run)
     comparison, against = Comparison(today, before), Against(report.where)
     states = {verdict.key: verdict.state for verdict in result.verdicts}
     found = [
         (verdict, comparison, verdict.text)
-        for verdict in decide(Case(today, gates, comparison, against))
+        for verdict in decide(Case(today, judging, comparison, against))
         if verdict.word in _JUDGED
         and states.get(verdict.key) not in ("failed", verdict.state)
         # What a limit of then is on may be in the other part.
@@ -128,18 +111,19 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         failed = {verdict.key for verdict, *_ in found if verdict.failed}
         found += [
             (verdict, itself, f"The stored baseline: {verdict.text}")
-            for verdict in decide(Case(held, gates, itself, against))
+            for verdict in decide(Case(held, judging, itself, against))
             if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in failed
         ]
+    accepted = [*_out_of_sight(limits, edits, gated, report.where)]
     for verdict, _, text in found:
         if verdict.failed:
             # A metric that was gated at that commit alone has no score today.
-            metric = verdict.metric if verdict.metric in known else None
+            metric = verdict.metric if verdict.metric in now.metrics else None
             is_edited = verdict.word in _ABOUT_ANSWERS or not is_anew
             limits_changed = _LOOSENED if report.holds_less else _ADDED
             why = limits_changed if verdict.origin == _ORIGIN else _EDITED if is_edited else _STORED_ANEW
             accepted.append((verdict._replace(text=text, metric=metric), why))
-    moved = [*_means(comparison, now, run, gated)]
+    moved = [*_means(comparison, scored, run, gated)]
     if not (moved or accepted or comparison.is_unchanged):
         moved = [f"Answers differ, and no gated mean moved. {find_sign(comparison)[1] or ''}".rstrip()]
     report.details = [
@@ -155,6 +139,34 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         # What is shown of it is what fell: its means, its queries, what kind of change it is.
         result.comparison, result.against = decisive, against
     _add_accepted(result, committed, accepted)
+
+
+def _depth_edit(before: int | None, now: int | None) -> Iterator[Edit]:
+    """Yield the edit of how many results a retriever is asked for, if both are known and differ."""
+    if before is not None and now is not None and before != now:
+        yield Edit("depth", "", str(before), str(now), weaker=now < before)
+
+
+def _out_of_sight(
+    limits: LimitsOfRun | None, edits: Iterable[Edit], gated: Iterable[tuple[Metric, str | None]], where: str
+) -> Iterator[tuple[Verdict, str]]:
+    """Yield a failed verdict on what the commit's baseline was judged by and today's run cannot be, and why that passes today."""
+    for text in () if limits is None else limits.unreadable:
+        lost = f"{text} judged it at {where}, and cannot be computed."
+        yield Verdict("failed", lost, "", origin=_ORIGIN), _LOOSENED
+    if any(metric.cutoff is None for metric, _ in gated):
+        for depth in (edit for edit in edits if edit.kind == "depth" and edit.weaker):
+            unseen = f"A fall below rank {depth.now} is not seen: {depth.before} results were asked for at {where}."
+            yield Verdict("failed", unseen, "baseline"), _LOOSENED
+
+
+def _as_strict_as_then(now: Evaluation, edits: Iterable[Edit], then: GoldenSet | None) -> Evaluation:
+    """Return an evaluation that counts the queries which this branch excludes, and forbids what it does not forbid any more."""
+    excluded = {edit.what for edit in edits if edit.kind == "excluded"}
+    queries = [replace(q, xfail=None) if q.id in excluded else q for q in now.golden.queries.values()]
+    if then is not None:
+        queries = [_as_strict(query, then.queries.get(query.id)) for query in queries]
+    return replace(now, golden=GoldenSet(queries, relevance_level=now.golden.relevance_level))
 
 
 def _differ(one: Run, other: Run) -> bool:
