@@ -52,7 +52,7 @@ class ItemResult:
     cut_passages: frozenset[str] = frozenset()
     """The keys of judged passages of which a returned chunk holds a half alone."""
     not_in_index: frozenset[str] = frozenset()
-    """The documents judged relevant that the index is known to lack."""
+    """The documents with a grade above 0 that the index is known to lack."""
     since: SinceReport | None = None
     """What this branch accepts, with ``--ir-since``."""
     degradations: list[Degradation] | None = None

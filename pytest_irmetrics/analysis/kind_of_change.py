@@ -38,7 +38,7 @@ def kind_of_change(
     """Return the kind of a sign, the sentences on what a failed fall is about, and whether to judge both runs before deciding.
 
     None, and no sentence, where no failed gate compares with another run. `leading` is the metric of which slices and missing
-    judgments are spoken, and `not_in_index` are relevant documents that the index lacks.
+    judgments are spoken, and `not_in_index` are judged documents that the index lacks.
     """
     failed = [verdict for verdict in verdicts if verdict.failed]
     fell = [verdict for verdict in failed if verdict.compares or verdict.on_fall]
@@ -82,8 +82,8 @@ def _not_in_the_index(comparison: Comparison, not_in_index: Collection[str]) -> 
     lost: dict[str, None] = {}
     for query in comparison.now.counted if not_in_index else ():
         before, now = ({*documents_of(query, first)} for first, *_ in comparison.rankings(query.id))
-        relevant = (doc_id for doc_id, grade in query.documents.items() if grade > 0)
-        lost |= dict.fromkeys(doc_id for doc_id in relevant if doc_id in before - now)
+        relevant = {*documents_of(query, comparison.now.golden.relevant(query))}
+        lost |= dict.fromkeys(doc_id for doc_id in query.documents if doc_id in relevant & before - now)
     missing = [doc_id for doc_id in lost if doc_id in not_in_index]
     if not missing:
         return None, False

@@ -253,15 +253,15 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
 
 
 def not_in_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> frozenset[str]:
-    """Return the documents judged relevant that an index lacks, by what ``ir_corpus`` gave, and note them.
+    """Return the documents with a grade above 0 that an index lacks, by what ``ir_corpus`` gave, and note them.
 
     None, and a note on the fixture, where it cannot be asked, or lacks what came back: it tells of another index then.
     """
     grades = chain.from_iterable(query.documents.items() for query in now.golden.queries.values())
-    relevant = {doc_id for doc_id, grade in grades if grade > 0}
+    graded = {doc_id for doc_id, grade in grades if grade > 0}
     missing, text = set[str](), ""
     try:
-        missing = {doc_id for doc_id in relevant if doc_id not in corpus}
+        missing = {doc_id for doc_id in graded if doc_id not in corpus}
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the user's own may skip, fail or exit, and decides no test
@@ -276,8 +276,8 @@ def not_in_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> 
         )
     elif missing:
         text = (
-            f"The index lacks {plural(len(missing), 'document')} that the golden set judges relevant; no ranking can "
-            f"hold {'it' if len(missing) == 1 else 'them'}: {listed(sorted(missing))}."
+            f"The index lacks {plural(len(missing), 'document')} with a grade above 0; no ranking can hold "
+            f"{'it' if len(missing) == 1 else 'them'}: {listed(sorted(missing))}."
         )
     if text:
         notes.append(Note("normal", text))

@@ -73,7 +73,7 @@ class RankedDocument(NamedTuple):
     judgment: str
     """`forbidden`, `grade 3` or `unjudged`."""
     kind: str
-    """`forbidden`, `relevant` (graded above 0), `other` (judged not relevant) or `unjudged`."""
+    """`forbidden`, `graded` (above 0), `other` (judged, and no more than 0) or `unjudged`."""
     before: int | None = None
     """Its rank in the baseline's ranking."""
     now: int | None = None
@@ -89,8 +89,8 @@ class RankedDocument(NamedTuple):
 
     @property
     def stands_out(self) -> bool:
-        """Whether it is relevant or forbidden."""
-        return self.kind in ("relevant", "forbidden")
+        """Whether it is graded above 0 or forbidden."""
+        return self.kind in ("graded", "forbidden")
 
     def __str__(self) -> str:
         """Return its id, with its title where it has one: `faq-12 "Refunds of annual plans"`."""
@@ -116,7 +116,7 @@ class Query(NamedTuple):
     """Sentences of parts, of which a line has as many as it holds."""
     ranks: Sequence[RankRow] = ()
     missing: Sequence[RankedDocument] = ()
-    """Relevant documents that are not among today's results."""
+    """Documents with a grade above 0 that are not among today's results."""
     compared: bool = False
     in_full: bool = False
     """Whether a terminal shows its ranking whatever its level."""

@@ -21,7 +21,7 @@ _MOST_BARS = 120
 _WIDEST_BAR = 32.0
 BARS_WIDTH, BARS_HEIGHT = 960.0, 120.0
 MOST_RANKS = 25
-"""How many ranks of a ranking are shown; of what is below, relevant and forbidden documents are named."""
+"""How many ranks of a ranking are shown; of what is below, graded and forbidden documents are named."""
 ROW_HEIGHT = 30
 """Of a row of two rankings side by side, in pixels, for the lines between them."""
 LINES_WIDTH = 96

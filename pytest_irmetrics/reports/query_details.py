@@ -48,7 +48,7 @@ class _Documents:
         if doc_id in query.forbidden:
             judgment = kind = "forbidden"
         elif grade is not None:
-            judgment, kind = f"grade {grade:g}", "relevant" if grade > 0 else "other"
+            judgment, kind = f"grade {grade:g}", "graded" if grade > 0 else "other"
         before, now = self._before.get(doc_id), self._now.get(doc_id)
         return RankedDocument(doc_id, self._titles.get(doc_id, ""), judgment, kind, before, now, move)
 
@@ -68,7 +68,7 @@ class _Documents:
         return [(rank, *pair) for rank, pair in enumerate(zip_longest(before, now), 1)]
 
     def missing(self) -> list[RankedDocument]:
-        """Return the relevant documents that are not among today's results, the highest grade first.
+        """Return the documents with a grade above 0 that are not among today's results, the highest grade first.
 
         Of a query that nobody has judged, those that were among the baseline's.
         """
@@ -86,7 +86,7 @@ class _Documents:
         return ", ".join(ranks) or "in no stage" * bool(stages)
 
     def moved(self, missing: Iterable[RankedDocument]) -> Iterator[list[str]]:
-        """Say which relevant documents moved, and what took their place; else what came back, and what is missing.
+        """Say which documents with a grade above 0 moved, and what took their place; else what came back, and what is missing.
 
         Each sentence is a list of parts, the most important first.
         """
@@ -119,7 +119,7 @@ class _Documents:
             yield [f"{lead}: {shown[0]}", *shown[1:]]
 
     def _move(self, move: Move) -> str:
-        """Return where a relevant document stood and stands: `faq-1 (grade 3): rank 1 → 4`."""
+        """Return where a judged document stood and stands: `faq-1 (grade 3): rank 1 → 4`."""
         ranks = f"rank {move.before} → {move.after or 'gone'}" if move.before else f"new at rank {move.after}"
         stages = "" if move.after else self._stages(move.doc_id)
         document = self._named(move.doc_id)

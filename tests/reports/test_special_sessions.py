@@ -379,7 +379,7 @@ def test_of_a_long_ranking_what_is_judged_is_shown_and_the_rest_counted(project)
         "And 26 ranks more, with d39 grade 1 was 40 at 39, d45 forbidden new at 45, d50 grade 2 new at 50, d0 grade 3 was 1 at 51."
         in found["html"]
     )
-    assert "Relevant and not among the results: lost grade 1" in found["html"]
+    assert ". Not among the results: lost grade 1" in found["html"]
     assert (
         "d0 (grade 3): rank 1 → 51; d50 (grade 2): new at rank 50; d39 (grade 1): rank 40 → 39" in found["md"]
     )
