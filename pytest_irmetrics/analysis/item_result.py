@@ -166,17 +166,19 @@ class ItemResult:
         if full is None and not words:
             return None
         own = [v for v in self.verdicts if (v.metric, v.tag) == (metric, tag) and v.word in _ON_MEANS]
-        broken = {v.word for v in own if v.failed and not (v.single or v.as_stored)}
+        broken = dict.fromkeys(v.sign for v in own if v.failed and not (v.single or v.as_stored))
         states = {verdict.state for verdict in own}
         default = "not checked" if words else ""
-        limits = {word: f"{WORDS[word].sign}{words[word].limit}" for word in WORDS if word in words}
+        limits = [f"{WORDS[word].sign}{words[word].limit}" for word in WORDS if word in words]
+        # Where this branch loosened one, that of then is another.
+        limits += [limit for limit in broken if limit not in limits]
         row = ScoreRow(
             metric=metric.name,
             tag=tag,
             n=len(self.evaluation.queries(metric, tag)),
             full=full,
             now=full,
-            gate=" ".join(f"✗{limit}" if word in broken else limit for word, limit in limits.items()),
+            gate=" ".join(f"✗{limit}" if limit in broken else limit for limit in limits),
             verdict=next((shown for state, shown in ROW_VERDICTS.items() if state in states), default),
             bounds=[gate.limit.value for word, gate in words.items() if word in ("min", "max")],
         )

@@ -66,6 +66,8 @@ class Verdict(NamedTuple):
     """Sentences that say more: how many queries moved, and what that shows."""
     origin: str = ""
     """Where the limit is set: a place in a file, a mark or a setting."""
+    sign: str = ""
+    """The limit as tables show it: `≥0.8`, `drop≤5%`."""
     limit: float | None = None
     """The limit as a number on the metric's own scale."""
     value: float | None = None
@@ -93,7 +95,8 @@ class Verdict(NamedTuple):
             more["broken_by"] = abs(more["value"] - more["limit"]) / max(abs(more["limit"]), least)
         if gate.query_id is not None:
             more |= {"queries": (gate.query_id,), "single": True}
-        return cls(state, text, gate.word, gate.metric, gate.tag, origin=gate.origin, **more)
+        sign = f"{WORDS[gate.word].sign}{gate.limit}"
+        return cls(state, text, gate.word, gate.metric, gate.tag, origin=gate.origin, sign=sign, **more)
 
     @property
     def failed(self) -> bool:

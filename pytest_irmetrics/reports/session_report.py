@@ -102,6 +102,12 @@ class SessionReport(NamedTuple):
         return [(item, gate) for item in self.items for gate in item.gates if gate.state == state]
 
     @property
+    def losses_accepted(self) -> list[str]:
+        """What stands first in every output: a sentence on each fall that this branch has stored, or whose limit it loosened."""
+        names, accepted = self.names, self.verdicts("accepted")
+        return [f"LOSS ACCEPTED: {names[item.nodeid]}: {gate.text}" for item, gate in accepted]
+
+    @property
     def baseline_notes(self) -> Iterator[str]:
         """Count the baselines that nothing was compared with, and name those that no test read, or that are gone since a commit."""
         unused, gone, count = self.unused_baselines, self.gone_since, self.baselines_passed_over

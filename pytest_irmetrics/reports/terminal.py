@@ -6,7 +6,7 @@ The summary is a line or a table for each golden set, then what was stored and w
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 
 from pytest_irmetrics.base.screen import Line, Screen, display_width, shorten, table
 from pytest_irmetrics.base.wording import plural
@@ -131,7 +131,7 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
     new baseline lowers, what is no longer gated and what could not be stored is printed all the same.
     """
     names = session.names
-    yield from lines(_since(session, names), screen, verbosity)
+    yield from lines(_since(session), screen, verbosity)
     if verbosity < 0 and (session.items or session.unmeasured):
         yield _counts(session, screen)
     inner = screen._replace(width=screen.width - 2)
@@ -160,10 +160,9 @@ def _ending(session: SessionReport, verbosity: int) -> Iterator[Block]:
     yield from (Text(f"note: {note}", "warn") for note in notes)
 
 
-def _since(session: SessionReport, names: Mapping[str, str]) -> Iterator[Block]:
+def _since(session: SessionReport) -> Iterator[Block]:
     """Yield what this branch accepts since it left another, and how many tests were compared; nothing without ``--ir-since``."""
-    for item, gate in session.verdicts("accepted"):
-        yield Text(f"LOSS ACCEPTED: {names[item.nodeid]}: {gate.text}", "strong")
+    yield from (Text(loss, "strong") for loss in session.losses_accepted)
     found = [item.since for item in session.items if item.since is not None]
     if not found:
         return

@@ -63,8 +63,8 @@ def _sections(
     passing = items[len(failing) :]
     in_full = queries == _QUERIES[0]
     yield [f"{BEGINNING}{session.headline()}"]
-    for item, gate in session.verdicts("accepted"):
-        yield ["", f"**{_words(f'LOSS ACCEPTED: {gate.text} ({item.nodeid})')}**"]
+    for loss in session.losses_accepted:
+        yield ["", f"**{_words(loss)}**"]
     if session.ending():
         yield ["", f"**{session.ending()}**"]
     if len(items) > 1 or not in_full:
