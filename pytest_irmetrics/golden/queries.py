@@ -109,22 +109,6 @@ def _read_name(node: Node, key: str) -> str:
     return str(node.value)
 
 
-def _items_by_name(node: Node, key: str, name_of: Reader = _read_name) -> dict[str, Node]:
-    """Return the items of a list, or a single one, by their names, which are different."""
-    found: dict[str, Node] = {}
-    for item in node.value if node.kind == "list" else [node]:
-        name = name_of(item, key)
-        if name in found:
-            first = found[name].place[0]
-            raise Wrong(item.place, f"{quote(name)} is here twice, first on line {first}. Keep one.")
-        found[name] = item
-    return found
-
-
-def _read_names(node: Node, key: str) -> tuple[str, ...]:
-    return tuple(_items_by_name(node, key))
-
-
 def _read_boolean(node: Node, key: str) -> bool:
     if node.plain and node.value in ("true", "false"):
         return bool(node.value == "true")
@@ -172,8 +156,8 @@ class QueryReader:
             "id": read_text,
             "query": read_text,
             "relevant": self._read_relevant,
-            "forbidden": _read_names,
-            "tags": _read_names,
+            "forbidden": lambda node, key: tuple(self._items_by_name(node, key)),
+            "tags": lambda node, key: tuple(self._items_by_name(node, key)),
             "weight": lambda node, key: float(_read_number(node, f"`{key}`", MIN_WEIGHT, MAX_WEIGHT)),
             "params": self._read_params,
             "thresholds": lambda node, key: self.read_thresholds(node, key, of_query=True),
@@ -219,11 +203,16 @@ class QueryReader:
         """Return a query; None where the value of a key is wrong. Raises Wrong for what they say together."""
         before = len(self._source.problems)
         values, nodes = read_keys(node, self._keys, "a query", self._source)
+        own_id, text = values.pop("id", None), values.pop("query", None)
+        query_id, no_answer = own_id or text, values.get("no_answer", False)
+        if query_id in self.queries:
+            message = f"The query {quote(query_id)} is on line {self.queries[query_id].line} already."
+            self._source.add(
+                Wrong(nodes["id" if own_id else "query"].place, f"{message} Give each an `id` of its own.")
+            )
         if len(self._source.problems) > before:
             return None
-        own_id, text = values.pop("id", None), values.pop("query", None)
         judgments, passages = values.pop("relevant", ({}, ()))
-        query_id, no_answer = own_id or text, values.get("no_answer", False)
         if query_id is None:
             raise Wrong(node.place, "This query has no `query`. Write the text to search for.")
         if no_answer and "relevant" in nodes:
@@ -240,9 +229,6 @@ class QueryReader:
             if doc_id in relevant:
                 message = f"{quote(doc_id)} is forbidden here, and relevant. Remove it from one of the two."
                 raise Wrong(nodes["forbidden"].place, message)
-        if query_id in self.queries:
-            message = f"The query {quote(query_id)} is on line {self.queries[query_id].line} already."
-            raise Wrong(nodes["id" if own_id else "query"].place, f"{message} Give each an `id` of its own.")
         if unjudged:
             self._unjudged.add(query_id)
         line, column = node.place
@@ -263,7 +249,7 @@ class QueryReader:
             passages.setdefault(passage.key, passage)
             return passage.key
 
-        items = _items_by_name(node, key, name_of)
+        items = self._items_by_name(node, key, name_of)
         for name, passage in passages.items():
             if passage.doc in items:
                 how = f"judged as a whole on line {items[passage.doc].place[0]}, and here by passage"
@@ -271,10 +257,22 @@ class QueryReader:
         grades = {name: passages[name].grade if name in passages else 1 for name in items}
         return grades, tuple(passages.values())
 
+    def _items_by_name(self, node: Node, key: str, name_of: Reader = _read_name) -> dict[str, Node]:
+        """Return the items of a list, or a single one, by their names; one without a name, or of one that is there, is reported instead."""
+        found: dict[str, Node] = {}
+        for item in node.value if node.kind == "list" else [node]:
+            name = self._source.attempt(name_of, item, key)
+            if name is not None and found.setdefault(name, item) is not item:
+                first = found[name].place[0]
+                self._source.add(
+                    Wrong(item.place, f"{quote(name)} is here twice, first on line {first}. Keep one.")
+                )
+        return found
+
     def _read_grades(self, node: Node, key: str) -> dict[str, Grade]:
         grades: dict[str, Grade] = {}
         for doc, grade in pairs_of(node, self._source):
-            doc_id = _read_name(doc, key)
+            doc_id = self._source.attempt(_read_name, doc, key) or ""
             grades[doc_id] = self._source.attempt(self._read_grade, grade, quote(doc_id)) or 0
         return grades
 
