@@ -236,7 +236,7 @@ class RunConfig:
         """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""
         from pytest_irmetrics.base.files import path_below  # noqa: PLC0415 - see the top
 
-        return path_below(os.path.normpath(path), self._config.invocation_params.dir)
+        return path_below(os.path.normpath(path.absolute()), self._config.invocation_params.dir)
 
     @cached_property
     def custom_metrics(self) -> Mapping[str, Callable[..., float]]:
