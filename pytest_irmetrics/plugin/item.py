@@ -230,6 +230,6 @@ class GatedItem:
             return None
         label = ["label", self.golden_name, "--run", other, "--run", _LABEL_REPORT]
         by = [] if metric is None or metric.kind == "overlap" else ["--by", metric.name]
-        # The first is a run that fails again, so the second must not wait for its success.
-        report = self.command(f"--ir-report=json:{_LABEL_REPORT}")
+        # The first is a run that fails again: the second must not wait for its success, and nobody reads the failure twice.
+        report = self.command("-q", "--tb=no", f"--ir-report=json:{_LABEL_REPORT}")
         return f"{report}; {shlex.join(['pytest-irmetrics', *label, *by])}"
