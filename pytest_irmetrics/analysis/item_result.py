@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
@@ -49,8 +49,8 @@ class ItemResult:
     against: Against = NOTHING
     """The run that it was compared with: where a fall since another commit is all that counts, the run of then."""
     notes: list[Note] = field(default_factory=list)
-    cut_passages: frozenset[str] = frozenset()
-    """The keys of judged passages of which a returned chunk holds a half alone."""
+    almost_held: Mapping[str, str] = field(default_factory=dict)
+    """The key of a judged passage → what a returned chunk holds of it: a `half`, or all in other `letters`."""
     not_in_index: frozenset[str] = frozenset()
     """The documents with a grade above 0 that the index is known to lack."""
     since: SinceReport | None = None

@@ -26,9 +26,11 @@ About = Callable[..., Iterator[str]]
 """What a note says, if anything, of an ItemResult; of two runs, of their Comparison and the ItemResult."""
 
 _ON_CUT = "The border of a chunk cuts it, or the text was edited: let chunks overlap by as much, or judge a shorter text."
-_ON_MISSED = (
-    "The ranking missed it, or the corpus words it otherwise (case counts), or cuts it into small pieces."
-)
+_ON_LETTERS = "Case counts: return chunks as the corpus has them, or judge the text that comes back."
+_ON_MISSED = "The ranking missed it, or the corpus words it otherwise, or cuts it into small pieces."
+
+_NAMED = 3
+"""How many passages a note names, each with its place and the first words of its text."""
 
 _MANY_CHUNKS = 0.1
 """From which share of the results on further chunks of a document are said."""
@@ -242,13 +244,14 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
             if passage.key in expected - held and passage.doc in returned:
                 missed[passage.key] = query.id
     no = "not" if comparison is None else "no longer"
-    for is_cut, what, cause in (
-        (True, f"{no} whole in any returned chunk, only in part", _ON_CUT),
-        (False, f"{no} in any returned chunk, though chunks of the document came back", _ON_MISSED),
+    for part, what, cause in (
+        ("half", f"{no} whole in any returned chunk, only in part", _ON_CUT),
+        ("letters", f"{no} in any returned chunk but in other capitals or small letters", _ON_LETTERS),
+        ("", f"{no} in any returned chunk, though chunks of the document came back", _ON_MISSED),
     ):
-        keys = [key for key in missed if (key in result.cut_passages) is is_cut]
+        keys = [key for key in missed if result.almost_held.get(key, "") == part]
         if keys:
-            named = listed(keys, FEW, lambda i: f"{golden.where_judged(missed[i], i)} {i}", between="; ")
+            named = listed(keys, _NAMED, lambda i: f"{golden.where_judged(missed[i], i)} {i}", between="; ")
             yield f"{plural(len(keys), 'passage')} {what}: {named}. {cause}"
 
 

@@ -316,7 +316,7 @@ def _decided(
         comparison,
         against=against,
         notes=item.notes,
-        cut_passages=frozenset(item.seen.cut_passages),
+        almost_held=item.seen.almost_held,
         not_in_index=frozenset() if corpus is None or now.errors else not_in_index(now, corpus, item.notes),
     )
 

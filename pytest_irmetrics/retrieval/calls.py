@@ -47,8 +47,8 @@ class Seen:
     def __init__(self) -> None:
         self.titles: dict[str, str] = {}
         """Id → the title of the document."""
-        self.cut_passages: set[str] = set()
-        """The keys of judged passages of which a returned chunk holds a half."""
+        self.almost_held: dict[str, str] = {}
+        """The key of a judged passage → what a returned chunk holds of it: a `half`, or all in other `letters`."""
         self.items: list[Any] = []
         """The first items as they were, to see where an id is that none was read as."""
         self.without_id: list[Any] = []
@@ -271,7 +271,7 @@ def _read_ids(
         from pytest_irmetrics.retrieval.passages import read_passage_ranking  # noqa: PLC0415 - most golden sets judge none
 
         return read_passage_ranking(
-            items, duplicates, options.doc_id, passages, seen.titles, seen.cut_passages
+            items, duplicates, options.doc_id, passages, seen.titles, seen.almost_held
         )
     ranking = read_ranking(items, duplicates, options.doc_id)
     if items and type(items[0]) is not str:

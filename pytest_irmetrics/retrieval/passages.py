@@ -35,7 +35,7 @@ def read_passage_ranking(
     doc_id: Callable[[Any], Any] | None,
     known: JudgedPassages,
     titles: dict[str, str],
-    half_found: set[str],
+    almost_held: dict[str, str],
 ) -> tuple[str, ...]:
     """Return a ranking of the documents of an answer's items, and of the passages that the items contain.
 
@@ -44,7 +44,7 @@ def read_passage_ranking(
     each passage that it is the first to contain, the best grade first. One that contains no passage, or only what was found
     before, keeps its rank under an id of its own; where `duplicates` is "collapse", the latter is dropped.
 
-    Titles are added to `titles`, and to `half_found` the keys of passages of which a chunk holds a half alone. Raises
+    Titles are added to `titles`, and to `almost_held` passages that a chunk holds in part or in other letters alone. Raises
     AnswerError as `read_ranking` does; for a chunk that comes twice, unless `duplicates` is "collapse"; and for one without
     a text that can be read, or where all are blank, of a document judged by passage.
     """
@@ -56,10 +56,10 @@ def read_passage_ranking(
         judged.setdefault(passage.doc, []).append(passage)
     ranking: dict[str, None] = {}
     first_ranks: dict[tuple[str, str | None], int] = {}
-    is_blank = not any((_text(item) or "").strip() for item in items)
+    texts = [_text(item) for item in items]
+    is_blank = not any(text and text.strip() for text in texts)
     for rank, (item, document) in enumerate(zip(items, documents, strict=True), start=1):
-        own_id = _own_id(item, document)
-        text, content = _text(item), ""
+        own_id, text, content = _own_id(item, document), texts[rank - 1], ""
         if document in judged:
             if text is None or is_blank:
                 raise AnswerError(
@@ -75,7 +75,8 @@ def read_passage_ranking(
             raise repeat_error("chunk", own_id or document, first, rank, len(items))
         wanted = judged.get(document, ())
         held = [passage.key for passage in wanted if passage.normalized in content]
-        half_found.update(one.key for one in wanted if one.key not in held and _holds_half(one, content))
+        missed = [passage for passage in wanted if passage.key not in held]
+        almost_held |= {passage.key: part for passage in missed if (part := _part_held(passage, content))}
         # Of a query that judges by document alone no chunk is anything else, whether or not its document is judged.
         by_document = document in known.documents or not known.passages
         entries = held if document in judged else [document] if by_document else []
@@ -85,12 +86,17 @@ def read_passage_ranking(
     return tuple(ranking)
 
 
-def _holds_half(passage: Passage, text: str) -> bool:
-    """Say whether a chunk holds the first or the last half of a passage's words and no more, as the longer side of a border does."""
+def _part_held(passage: Passage, text: str) -> str:
+    """Return `letters` where a chunk holds a passage in capitals or small letters that are others, else `half` or nothing.
+
+    A half is the first or the last one of its words, as the longer side of a border has it.
+    """
+    if passage.normalized.casefold() in text.casefold():
+        return "letters"
     words = passage.normalized.split()
     half = len(words) // 2
-    whole = passage.normalized.casefold() in text.casefold()  # in other letters: no border cuts it
-    return half > 1 and not whole and any(" ".join(part) in text for part in (words[:half], words[-half:]))
+    is_half = half > 1 and any(" ".join(part) in text for part in (words[:half], words[-half:]))
+    return "half" if is_half else ""
 
 
 def _chunk_entry(document: str, own_id: str | None, taken: Collection[str], judged: Collection[str]) -> str:
