@@ -253,6 +253,23 @@ def _ended_early(answers: Answers) -> str | None:
     return f"{_of_answers(seen, answers)} end earlier than before, and up to there are the baseline's{cut}. Look at {look}."
 
 
+def _begins_later(answers: Answers) -> str | None:
+    """Look for answers that are the baseline's without their first results, which are less than half of them."""
+
+    def without_first(before: Ranking, now: Ranking) -> bool:
+        start = before.index(now[0]) if now and now[0] in before else 0
+        gone = {*before[:start]}.isdisjoint(now)
+        return gone and 0 < 2 * start < len(before) and now[: len(before) - start] == before[start:]
+
+    seen = _showing(answers, without_first)
+    if not seen:
+        return None
+    return (
+        f"{_of_answers(seen, answers)} lack what came first, and are the baseline's from there on. Look for an offset, "
+        "or a first result that is left out."
+    )
+
+
 # What has many causes --------------------------------------------------------------------------------------
 
 
@@ -337,6 +354,7 @@ _SIGNS: Sequence[tuple[str, Look, bool]] = (
     ("reversed", _reversed, False),
     ("other_query", _other_query, False),
     ("ended_early", _ended_early, False),
+    ("begins_later", _begins_later, False),
     ("reordered", _reordered, True),
     ("nothing_shared", _nothing_shared, True),
     ("fewer_results", _fewer_results, False),
