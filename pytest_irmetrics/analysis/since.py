@@ -226,9 +226,6 @@ def _means(
             if parts:
                 shown = ", ".join(f"{part} {signed_text(delta)}" for part, delta in parts.items())
                 worse = comparison.change(metric, tag).worse or labels.change(metric, tag).worse
-                pay = (
-                    f" {plural(len(worse), 'query pays', 'queries pay')}: {listed(worse, FEW)}."
-                    if worse
-                    else ""
-                )
-                yield f"{mean_name(metric, tag)} {change_text(found[''], found['added'])}: {shown}.{pay}"
+                moved = f"{mean_name(metric, tag)} {change_text(found[''], found['added'])}: {shown}."
+                pay = plural(len(worse), "query pays", "queries pay")
+                yield f"{moved} {pay}: {listed(worse, FEW)}." if worse else moved

@@ -161,11 +161,10 @@ class Evaluation:
         """Return query id → its scores, one for each time that it was asked."""
         if metric.kind == "latency":
             return {query.id: self.retrieved.latencies.get(query.id, ()) for query in queries}
-        scorer = Scorer(
-            [metric] if metric.kind == "ranking" else [], relevance_level=self.golden.relevance_level
-        )
+        ranked = [metric] if metric.kind == "ranking" else []
+        row = Scorer(ranked, relevance_level=self.golden.relevance_level).row
         score_of: dict[Kind, Callable[[Query, Sequence[str]], float | None]] = {
-            "ranking": lambda query, ranking: scorer.row(query.judgments, tuple(ranking))[0],
+            "ranking": lambda query, ranking: row(query.judgments, tuple(ranking))[0],
             "overlap": partial(self._overlap, metric),
             "no_answer": lambda _, ranking: float(not ranking),
             "custom": partial(self._score_custom, metric),
