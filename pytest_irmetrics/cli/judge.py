@@ -101,13 +101,14 @@ def _rated_rows(name: str) -> Iterator[tuple[str, Row]]:
 
 
 def say_held_back(golden: GoldenSet, held_back: Iterable[Judgment]) -> str:
-    """Say of which queries without a relevant document grades of 0 are not written, and where these were given; else nothing."""
+    """Say of which queries without a relevant document grades are not written, and where these were given; else nothing."""
     given: dict[str, list[str]] = {}
     for one in held_back:
         given.setdefault(one.query_id, []).append(one.where)
     waiting = listed([*given], word=lambda one: f"{golden.where(one)}: {one} ({listed(given[one])})")
-    said = f"Grades of 0 wait for a relevant document of their query: {waiting}. Keep them, and give them again with one above 0."
-    return said if given else ""
+    level = f"{golden.relevance_level:g}"
+    said = f"Grades below {level} wait for a relevant document of their query: {waiting}."
+    return f"{said} Keep them, and give them again with one of {level} or more." if given else ""
 
 
 # One by one -------------------------------------------------------------------------------------------------------
@@ -129,16 +130,16 @@ class Interview:
     done: list[FileEdit | None] = field(default_factory=list)
     """What was written about the first items, None for one that was skipped or is held back."""
     held_back: dict[str, list[Judgment]] = field(default_factory=dict)
-    """By query the grades of 0 that wait for a document above 0, without which no query may be graded."""
+    """By query the grades that wait for a relevant document, without which no query may be graded."""
 
     def run(self) -> None:
         """Go through the items, query by query, until the user quits or interrupts; then say what was written."""
         order = list(dict.fromkeys(one.query.id for one in self.items))
         self.items = sorted(self.items, key=lambda one: order.index(one.query.id))
+        level = f"{self.unedited.relevance_level:g}"
         _print(
-            f"{plural(len(self.items), 'document')} to judge. A grade is a number: 0 not relevant, "
-            f"{self.unedited.relevance_level:g} and more relevant. Each goes into {self.shown} at once; a query's grades of 0 "
-            "once one of its documents is relevant."
+            f"{plural(len(self.items), 'document')} to judge. A grade is a number: 0 not relevant, {level} and more relevant. Each "
+            f"goes into {self.shown} at once; a query's grades below {level} once one of its documents is relevant."
         )
         try:
             self._ask()

@@ -58,7 +58,7 @@ class FileEdit(NamedTuple):
     new: Sequence[Judgment]
     """Those that it lacked."""
     held_back: Sequence[Judgment]
-    """Grades of 0 that were not written: their queries have no relevant document, without which none may be graded."""
+    """Those that were not written: their queries have no relevant document, without which none may be graded."""
 
     def places(self) -> list[str]:
         """Return the new judgments with their places: ``golden/faq.yaml:5: refund: doc-8 1``."""
@@ -87,7 +87,8 @@ def append_judgments(
         before = parse_yaml(source.attempt(decode, data) or "", source)
         new = _lacking(before, judgments)
         unjudged = [query_id for query_id in new if before.queries[query_id].is_unjudged]
-        waiting = [query_id for query_id in unjudged if not any(one.grade for one in new[query_id].values())]
+        best = {query_id: max(one.grade for one in new[query_id].values()) for query_id in unjudged}
+        waiting = [query_id for query_id in unjudged if best[query_id] < before.relevance_level]
         held_back = [one for query_id in waiting for one in new.pop(query_id).values()]
         edited = _spliced(data, before, new, source)
         again, after = Source(path, shown, custom_metrics), None

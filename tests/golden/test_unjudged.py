@@ -215,7 +215,7 @@ def test_label_offers_first_what_changed_in_unjudged_queries():
     assert order == ["v3", "w3", "u1", "u2", "v1", "v2"]
 
 
-HELD_BACK = "Grades of 0 wait for a relevant document of their query: faq.yaml:4: b ({}). Keep them, and give them again with one above 0."
+HELD_BACK = "Grades below 1 wait for a relevant document of their query: faq.yaml:4: b ({}). Keep them, and give them again with one of 1 or more."
 
 
 def test_a_grade_of_0_waits_for_a_relevant_document():
@@ -224,7 +224,7 @@ def test_a_grade_of_0_waits_for_a_relevant_document():
     label = ["label", "faq.yaml", "--run", "a.run", "-i"]
     only = run(*label, stdin="0\n0\nq\n")
     assert "quit:   Written as soon as a document of this query is relevant.\n" in only.out
-    assert "a query's grades of 0 once one of its documents is relevant." in " ".join(only.out.split())
+    assert "a query's grades below 1 once one of its documents is relevant." in " ".join(only.out.split())
     assert HELD_BACK.format("v1, v2") in " ".join(only.out.split())
     assert Path("faq.yaml").read_text() == MIXED
     run(*label, stdin="0\n0\nu\ns\n2\nq\n")
@@ -246,6 +246,10 @@ def test_queries_without_a_relevant_document_keep_no_other_judgment_from_being_w
     assert "relevant: {d1: 1, u1: 0}" in Path("faq.yaml").read_text()
     given = run("label", "faq.yaml", "--judge", "b", "v1", "0")
     assert (given.status, given.err) == (1, f"note: {HELD_BACK.format('--judge b v1 0')}\n")
+    Path("two.yaml").write_text("relevance_level: 2\nqueries:\n- {query: b, relevant: []}\n")
+    low = run("label", "two.yaml", "--judge", "b", "v1", "1")
+    assert "Grades below 2 wait for a relevant document of their query: two.yaml:3: b" in low.err
+    assert "give them again with one of 2 or more" in low.err
     Path("list.csv").write_text(f"query,docid,rating\n{rows}b,v4,2\n")
     again = run("label", "faq.yaml", "--from", "list.csv")
     assert (again.status, again.err) == (0, "")
