@@ -71,8 +71,10 @@ def _read(repository: Repository, commit: str, path: str, called: str, depth: in
             return f"{called} holds no baseline of this test"
         shown = f"{path} in {called}"
         run = Run.loads(decode(data, shown), shown)
-    except (GitError, RunError) as error:
+    except GitError as error:
         return str(error)
+    except RunError as error:
+        return str(error).partition(". ")[0]  # what mends a file is no help for what is committed
     if depth is None or (run.depth is not None and run.depth >= depth):
         return run
     held = "an unknown number of results" if run.depth is None else plural(run.depth, "result")

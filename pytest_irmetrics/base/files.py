@@ -25,6 +25,10 @@ _GZIP_MAGIC = b"\x1f\x8b"
 """The first two bytes of every gzip file, and of no text in UTF-8."""
 
 
+LFS_POINTER = b"version https://git-lfs.github.com/spec/"
+"""How the file begins that stands for one in Git LFS where that was not fetched."""
+
+
 class FileError(IRMetricsError):
     """A file that cannot be read; its text, to follow the file's name, says what is wrong and what to do."""
 
@@ -47,6 +51,8 @@ def read_bytes(path: Path, limit: int = MAX_RUN_BYTES) -> bytes:
         raise FileError(
             f"The file cannot be read: {getattr(error, 'strerror', None) or error}. Check the path and its permissions."
         ) from None
+    if data.startswith(LFS_POINTER):
+        raise FileError("The file is in Git LFS and was not fetched. Fetch it: git lfs pull.")
     return _unpacked(data, limit) if data.startswith(_GZIP_MAGIC) else data
 
 

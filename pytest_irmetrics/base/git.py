@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
+from pytest_irmetrics.base.files import LFS_POINTER
 from pytest_irmetrics.base.wording import printable
 
 _OPTIONS = (
@@ -184,7 +185,7 @@ class Repository:
             raise GitError(
                 f"{self._where()} lacks {what}: it is a partial clone (--filter), and nothing is fetched here. Fetch all: {fetch}"
             ) from None
-        if entry[0] == b"120000" or data.startswith(b"version https://git-lfs.github.com/spec/"):
+        if entry[0] == b"120000" or data.startswith(LFS_POINTER):
             raise GitError(f"{what} is a link, or kept in Git LFS, which is not read. Keep it in Git itself.")
         return data
 

@@ -18,7 +18,7 @@ from pytest_irmetrics.reports.item_report import (
     explaining_gates,
     mean_name,
 )
-from pytest_irmetrics.reports.session_report import SessionReport, mean_text, parameters
+from pytest_irmetrics.reports.session_report import SessionReport, full_text, mean_text, parameters
 
 _MORE_VERDICTS = 3
 """How many failed gates have a sentence, besides the first and those in the table."""
@@ -123,13 +123,6 @@ def _failed_rows(item: ItemReport) -> list[ScoreRow]:
     return [rows[mean] for mean in means if mean in rows]
 
 
-def _full_text(row: ScoreRow) -> str:
-    """Return the mean over all of today's queries in full depth; empty where that is the mean which is compared."""
-    if row.baseline is None or row.full is None or abs(row.full - (row.now or 0.0)) <= TOLERANCE:
-        return ""
-    return score_text(row.full, row.now, *row.bounds)
-
-
 def _interval_text(row: ScoreRow) -> str:
     """Return the interval of a slice's change; where none of its queries changed, which share of such queries may.
 
@@ -155,7 +148,7 @@ _ROW_COLUMNS: dict[str, tuple[str, Callable[[ScoreRow], str]]] = {
     "now": (">", mean_text),
     "baseline": (">", lambda row: "" if row.baseline is None else score_text(row.baseline, row.now)),
     "change": (">", lambda row: "" if row.delta is None else signed_text(row.delta, row.allowed)),
-    "in full": (">", _full_text),
+    "in full": (">", full_text),
     "worse": (">", lambda row: "" if row.baseline is None else f"{row.worse or 0:,}"),
     "better": (
         ">",

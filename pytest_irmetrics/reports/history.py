@@ -163,10 +163,9 @@ def blocks(history: BaselineHistory, limit: int) -> Iterator[Block]:
         yield Text(f"{counted} lowered {leading}, by {score_text(-sum(lowered))} together.")
     if history.since is not None:
         pin = history.since
+        changes = f", over the queries that both hold: {_changes_text(pin.changes)}" if pin.changes else ""
         yield Text("")
-        yield Text(
-            f"Since {pin.subject} ({pin.date}, {pin.short}), over the queries that both hold: {_changes_text(pin.changes)}."
-        )
+        yield Text(f"Since {pin.subject} ({pin.date}, {pin.short}){changes}.")
         yield from (Text(text, indent=1) for text in _besides(pin, leading))
 
 

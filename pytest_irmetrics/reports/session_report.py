@@ -202,10 +202,17 @@ def query_count(item: ItemReport) -> str:
 
 
 def gated_score(row: ScoreRow) -> str:
-    """Return a metric with its mean, and with the difference from the baseline if there is one."""
-    if row.delta is None or abs(row.delta) <= TOLERANCE:
-        return f"{row.name} {mean_text(row)}"
-    return f"{row.name} {mean_text(row)} ({signed_text(row.delta, row.allowed)})"
+    """Return a metric with its mean, and with what differs from that: the baseline's, and the mean over all of today's queries."""
+    beside = [signed_text(row.delta, row.allowed)] if row.delta and abs(row.delta) > TOLERANCE else []
+    beside += [f"{full} over all"] if (full := full_text(row)) else []
+    return f"{row.name} {mean_text(row)}" + (f" ({'; '.join(beside)})" if beside else "")
+
+
+def full_text(row: ScoreRow) -> str:
+    """Return the mean over all of today's queries in full depth; empty where that is the mean which is compared."""
+    if row.baseline is None or row.full is None or abs(row.full - (row.now or 0.0)) <= TOLERANCE:
+        return ""
+    return score_text(row.full, row.now, *row.bounds)
 
 
 def mean_text(row: ScoreRow) -> str:
