@@ -50,11 +50,8 @@ def given_judgments(golden: GoldenSet, options: argparse.Namespace) -> list[Judg
 
 def _judgment(golden: GoldenSet, where: str, row: Row, *, by_text: bool) -> Judgment:
     """Return the judgment that was given at a place, of the text in place of the document if `by_text`. Raises CommandError."""
-    query, grade, text = (
-        shared.find_query(golden, row.query_id, where),
-        _grade(row.grade),
-        row.about.get("text", ""),
-    )
+    query = shared.find_query(golden, row.query_id, where)
+    grade, text = _grade(row.grade), row.about.get("text", "")
     if grade is None:
         message = f"{quote(row.grade)} is no grade. Write a number from 0 to {MAX_GRADE}."
         raise shared.CommandError(f"{where}: {message}")

@@ -98,11 +98,10 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
     elif own:
         # Of answers of another depth a part alone is compared.
         deep = stored.means if stored.depth != run.depth else {}
-        rows = ((row.metric if row.tag is None else f"{row.metric} of {row.tag}", row) for row in report.rows)
         report.notes += losses(
-            (name, deep.get(name, row.baseline), row.now)
-            for name, row in rows
-            if not name.startswith("overlap")  # which is 1 with the new baseline
+            (row.name, deep.get(row.name, row.baseline), row.now)
+            for row in report.rows
+            if not row.metric.startswith("overlap")  # which is 1 with the new baseline
         )
 
 

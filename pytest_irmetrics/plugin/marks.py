@@ -20,8 +20,6 @@ from pytest_irmetrics.plugin.config import collects_whole_files, read_setting, r
 from pytest_irmetrics.thresholds import Threshold
 
 _WILDCARDS = frozenset("*?[")
-_SIDE_FILE_SUFFIXES = (".topics.tsv",)
-"""Suffix of what stands beside qrels; it is a golden set only where it is named in full."""
 _MARKS = ("ir_golden", "ir_threshold")
 
 _GOLDEN_ON_PARAMETER = (
@@ -123,7 +121,7 @@ def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
         matches = [str(folder / pattern)]
     else:
         matches = sorted(glob.glob(os.path.join(glob.escape(str(folder)), pattern), recursive=True))  # noqa: PTH118, PTH207 - pathlib's glob does not take absolute patterns
-    paths = [Path(match) for match in matches if _may_be_golden(match, () if named else _SIDE_FILE_SUFFIXES)]
+    paths = [Path(match) for match in matches if _may_be_golden(match, named=named)]
     if not paths:
         where = "" if os.path.isabs(pattern) else f" in {folder.name}/"  # noqa: PTH117 - a pattern is no path
         problem, advice = "matches no file", "Mend the pattern, or add the golden set"
@@ -133,13 +131,13 @@ def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
     return [(path, parameter_id(path, fixed)) for path in paths]
 
 
-def _may_be_golden(path: str, side_files: tuple[str, ...]) -> bool:
-    """Whether a path that a pattern matches may be a golden set: none with a suffix of `side_files`, which belong to one."""
+def _may_be_golden(path: str, *, named: bool) -> bool:
+    """Whether a path may be a golden set: the topics beside qrels only where they are `named` in full."""
     if os.path.isdir(path):  # noqa: PTH112 - a name costs less than a Path
         from pytest_irmetrics.golden.formats import is_golden_folder  # noqa: PLC0415 - few golden sets are folders
 
         return is_golden_folder(Path(path))
-    return not path.endswith(side_files)
+    return named or not path.endswith(".topics.tsv")
 
 
 def parameter_marks(node: Any) -> list[pytest.Mark]:
