@@ -87,8 +87,7 @@ def append_judgments(
         before = parse_yaml(source.attempt(decode, data) or "", source)
         new = _lacking(before, judgments)
         unjudged = [query_id for query_id in new if before.queries[query_id].is_unjudged]
-        best = {query_id: max(one.grade for one in new[query_id].values()) for query_id in unjudged}
-        waiting = [query_id for query_id in unjudged if best[query_id] < before.relevance_level]
+        waiting = [i for i in unjudged if all(one.grade < before.relevance_level for one in new[i].values())]
         held_back = [one for query_id in waiting for one in new.pop(query_id).values()]
         edited = _spliced(data, before, new, source)
         again, after = Source(path, shown, custom_metrics), None

@@ -206,10 +206,8 @@ class QueryReader:
         own_id, text = values.pop("id", None), values.pop("query", None)
         query_id, no_answer = own_id or text, values.get("no_answer", False)
         if query_id in self.queries:
-            message = f"The query {quote(query_id)} is on line {self.queries[query_id].line} already."
-            self._source.add(
-                Wrong(nodes["id" if own_id else "query"].place, f"{message} Give each an `id` of its own.")
-            )
+            message = f"The query {quote(query_id)} is on line {self.queries[query_id].line} already. Give each an `id` of its own."
+            self._source.add(Wrong(nodes["id" if own_id else "query"].place, message))
         if len(self._source.problems) > before:
             return None
         judgments, passages = values.pop("relevant", ({}, ()))
@@ -263,10 +261,8 @@ class QueryReader:
         for item in node.value if node.kind == "list" else [node]:
             name = self._source.attempt(name_of, item, key)
             if name is not None and found.setdefault(name, item) is not item:
-                first = found[name].place[0]
-                self._source.add(
-                    Wrong(item.place, f"{quote(name)} is here twice, first on line {first}. Keep one.")
-                )
+                message = f"{quote(name)} is here twice, first on line {found[name].place[0]}. Keep one."
+                self._source.add(Wrong(item.place, message))
         return found
 
     def _read_grades(self, node: Node, key: str) -> dict[str, Grade]:

@@ -170,10 +170,9 @@ def _since(session: SessionReport) -> Iterator[Block]:
     first, *others = Counter(sorted(states, key=_STATES.index)).items()
     counts = [f"{plural(first[1], 'test')} {first[0]}", *(f"{count:,} {state}" for state, count in others)]
     less = sum(since.holds_less for since in found)
-    held = (
-        f"; {plural(less, 'test has a limit that holds', 'tests have limits that hold')} less" if less else ""
-    )
-    yield Text(f"since {found[0].where}: {', '.join(counts)}{held}", "warn" if less else "")
+    held = plural(less, "test has a limit that holds less", "tests have limits that hold less")
+    text = f"since {found[0].where}: {', '.join(counts)}"
+    yield Text(f"{text}; {held}", "warn") if less else Text(text)
 
 
 def _counts(session: SessionReport, screen: Screen) -> Line:
