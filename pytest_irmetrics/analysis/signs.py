@@ -254,19 +254,17 @@ def _ended_early(answers: Answers) -> str | None:
 
 
 def _begins_later(answers: Answers) -> str | None:
-    """Look for answers that are the baseline's without their first results, which are less than half of them."""
+    """Look for answers that are the baseline's without their first result."""
 
     def without_first(before: Ranking, now: Ranking) -> bool:
-        start = before.index(now[0]) if now and now[0] in before else 0
-        gone = {*before[:start]}.isdisjoint(now)
-        return gone and 0 < 2 * start < len(before) and now[: len(before) - start] == before[start:]
+        return len(before) >= _FEWEST and before[0] not in now and now[: len(before) - 1] == before[1:]
 
     seen = _showing(answers, without_first)
     if not seen:
         return None
     return (
-        f"{_of_answers(seen, answers)} lack what came first, and are the baseline's from there on. Look for an offset, "
-        "or a first result that is left out."
+        f"{_of_answers(seen, answers)} lack what came first, and are the baseline's from there on. Look for an offset of "
+        "one, as where results are counted from 1 in place of 0."
     )
 
 
