@@ -258,7 +258,7 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
 def not_in_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> frozenset[str]:
     """Return the documents with a grade above 0 that an index lacks, by what ``ir_corpus`` gave, and note them.
 
-    None, and a note on the fixture, where it cannot be asked, or lacks what came back: it tells of another index then.
+    Empty, with a note on the fixture, where it cannot be asked, or lacks what came back: it tells of another index then.
     """
     grades = chain.from_iterable(query.documents.items() for query in now.golden.queries.values())
     graded = {doc_id for doc_id, grade in grades if grade > 0}
@@ -302,7 +302,7 @@ def _edits(comparison: Comparison, result: ItemResult, *, added_alone: bool) -> 
 
 
 def _depths(comparison: Comparison, result: ItemResult) -> Iterator[str]:
-    """Say that today's run is not as deep as the other, so that what is found further down goes unseen."""
+    """Say that the two runs are of different depths, so that what the deeper one found further down goes unseen."""
     now, before = comparison.full.depth, comparison.baseline.run.depth
     if None not in (now, before) and now != before:
         yield f"The depths differ, {now} today and {before} in {result.against.name}; both are cut at {comparison.depth}."

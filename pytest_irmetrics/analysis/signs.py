@@ -215,7 +215,7 @@ def _reversed(answers: Answers) -> str | None:
     """Look for answers in reverse order; results of one score may have kept theirs."""
 
     def backwards(before: Ranking, now: Ranking) -> bool:
-        return len(before) >= _FEWEST and {*before} == {*now} and disorder(before, now) >= _BACKWARDS
+        return len(before) >= _FEWEST and {*before} == {*now} and _disorder(before, now) >= _BACKWARDS
 
     seen = _showing(answers, backwards)
     if not seen or 2 * sum(pair.now == pair.before[::-1] for pair in seen) < len(seen):
@@ -274,7 +274,7 @@ def _begins_later(answers: Answers) -> str | None:
 def _reordered(answers: Answers) -> str | None:
     """Look for answers that hold the documents that they held, in quite another order."""
     seen = _showing(answers, lambda before, now: len(now) == len(before) >= _FEWEST and {*before} == {*now})
-    if not seen or mean([disorder(pair.before, pair.now) for pair in seen]) < _REORDERED:
+    if not seen or mean([_disorder(pair.before, pair.now) for pair in seen]) < _REORDERED:
         return None
     return (
         f"{_of_answers(seen, answers)} hold the same documents as before, in quite another order. Look at what ranks them "
@@ -342,7 +342,7 @@ def _is_lost(before: Ranking, now: Ranking) -> bool | None:
         return None
     above = max(map(places.__getitem__, kept)) + 1 - len(kept)  # of what is new, above the last that stayed
     lost_above = before.index(kept[-1]) >= len(kept)
-    return lost_above and above <= _LITTLE * (len(now) - len(kept)) and disorder(before, now) <= _LITTLE
+    return lost_above and above <= _LITTLE * (len(now) - len(kept)) and _disorder(before, now) <= _LITTLE
 
 
 _SIGNS: Sequence[tuple[str, Look, bool]] = (
@@ -368,7 +368,7 @@ def _of_answers(seen: Answers, answers: Answers) -> str:
     return f"{len(seen):,} of {plural(len(answers), 'answer')}"
 
 
-def disorder(before: Ranking, now: Ranking) -> float:
+def _disorder(before: Ranking, now: Ranking) -> float:
     """Return the share of pairs of common documents that stand in the other order: 0 is the same order, 1 the reverse."""
     place = {doc_id: rank for rank, doc_id in enumerate(now)}
     swapped = 0

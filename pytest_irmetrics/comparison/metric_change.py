@@ -73,7 +73,7 @@ class MetricChange:
 
     @cached_property
     def weighted_differences(self) -> Mapping[str, float]:
-        """Query id → weight · N / Σ weights · (now − baseline); their plain mean is ``delta``."""
+        """Query id → weight · N / Σ weights · (now − baseline); their plain mean is ``delta`` where both sides average over the same."""
         weights = self.weights
         scale = self.n / math.fsum(weights[i] for i in self.differences) if self.n else 1.0
         return {i: weights[i] * scale * value for i, value in self.differences.items()}

@@ -17,7 +17,7 @@ from pytest_irmetrics.golden.source import Source, Wrong
 FORMATS = {"trec": Format((".qrels",), frozenset())}
 
 
-def topics_path(qrels: str) -> str:
+def _topics_path(qrels: str) -> str:
     """Return the path of the topics that belong to qrels: ``faq.topics.tsv`` to ``faq.qrels``."""
     stem, _ = os.path.splitext(without_gz(Path(qrels)).as_posix())  # noqa: PTH122 - a Path of no name has no suffix
     return f"{stem}.topics.tsv"
@@ -28,7 +28,7 @@ def read(source: Source) -> GoldenSet:
 
     Raises Wrong and GoldenSetError.
     """
-    topics = source.beside(Path(topics_path(str(source.path))), topics_path(source.shown))
+    topics = source.beside(Path(_topics_path(str(source.path))), _topics_path(source.shown))
     texts = {}
     if os.path.exists(topics.path):  # noqa: PTH110 - Path.exists raises where the name is too long
         texts = topics.require(_read_topics, topics)
@@ -75,5 +75,5 @@ def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:
     refuse(odd, "Topics hold one line a query", "Take the line break out of")
     files = {path: "".join(f"{query_id} 0 {doc} {grade}\n" for query_id, doc, grade in rows)}
     if texts:
-        files[topics_path(path)] = "".join(f"{query_id}\t{text}\n" for query_id, text in texts.items())
+        files[_topics_path(path)] = "".join(f"{query_id}\t{text}\n" for query_id, text in texts.items())
     return files

@@ -16,7 +16,7 @@ from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.queries import QueryReader, pairs_of, read_keys, read_level, read_text
 from pytest_irmetrics.golden.query import limits_as_dict, query_as_dict
 from pytest_irmetrics.golden.source import Node, Source, Wrong
-from pytest_irmetrics.golden.yaml_nodes import NodeReader, place
+from pytest_irmetrics.golden.yaml_nodes import NodeReader, place_of_mark
 from pytest_irmetrics.thresholds import EACH_TAG, Threshold
 
 FORMATS = {"yaml": Format((".yaml", ".yml"), frozenset((*KEYS, "set")), as_trec_eval=False)}
@@ -77,14 +77,14 @@ def _read_document(nodes: NodeReader, queries: QueryReader, top: list[tuple[Node
     if not isinstance(root, MappingStartEvent):
         what = "a list" if isinstance(root, SequenceStartEvent) else "text"
         message = f"A golden set is a mapping with the key `queries`, and this is {what}."
-        raise Wrong(place(root.start_mark), f"{message} Write `queries:` above it.")
+        raise Wrong(place_of_mark(root.start_mark), f"{message} Write `queries:` above it.")
     _refuse_properties(root, "golden set as a whole")
     for key, event in nodes.pairs():
         if key.value != "queries" or not isinstance(event, SequenceStartEvent):
             top.append((key, nodes.compose(event)))
             continue
         _refuse_properties(event, "list of queries")
-        top.append((key, Node(place(event.start_mark), (), "list")))
+        top.append((key, Node(place_of_mark(event.start_mark), (), "list")))
         for node in nodes.items():
             queries.read(node)
     nodes.end()
@@ -93,7 +93,7 @@ def _read_document(nodes: NodeReader, queries: QueryReader, top: list[tuple[Node
 def _refuse_properties(event: Any, what: str) -> None:
     """Refuse an anchor or a tag on what is not kept as a node, so that no alias can refer to it."""
     if event.anchor is not None or event.tag is not None:
-        raise Wrong(place(event.start_mark), f"The {what} takes no anchor and no tag. Remove it.")
+        raise Wrong(place_of_mark(event.start_mark), f"The {what} takes no anchor and no tag. Remove it.")
 
 
 def _read_version(node: Node, key: str) -> None:

@@ -86,7 +86,7 @@ class NodeReader:
         event = self._next()
         if isinstance(event, DocumentStartEvent):
             message = "A second YAML document begins here. Keep one document in a file."
-            raise Wrong(place(event.start_mark), message)
+            raise Wrong(place_of_mark(event.start_mark), message)
         for name, node in self._unused.items():
             message = f"`&{cut(name, 60)}` is read as an anchor, and nothing refers to it."
             self._source.add(Wrong(node.place, f"{message} Put the text in quotes."))
@@ -103,7 +103,7 @@ class NodeReader:
 
     def compose(self, event: Any, depth: int = 0) -> Node:
         """Return the node that begins with an event, `depth` levels inside others. Raises Wrong."""
-        at = place(event.start_mark)
+        at = place_of_mark(event.start_mark)
         if isinstance(event, ScalarEvent):
             if not event.value.isascii() and re.search(SURROGATE, event.value):
                 raise Wrong(at, NO_CHARACTER)
@@ -133,7 +133,7 @@ class NodeReader:
         except yaml.MarkedYAMLError as error:
             raise _explain(error, self._text) from None
         except (ValueError, OverflowError):  # of chr(), in the parser in Python
-            raise Wrong(place(self._parser.get_mark()), NO_CHARACTER) from None
+            raise Wrong(place_of_mark(self._parser.get_mark()), NO_CHARACTER) from None
 
     def _until_end(self) -> Iterator[Any]:
         """Yield the events that the parts of the list or mapping that has begun begin with."""
@@ -155,7 +155,7 @@ class NodeReader:
         return node
 
 
-def place(mark: Any) -> Place:
+def place_of_mark(mark: Any) -> Place:
     """Return the line and column, from 1, of a mark of PyYAML's."""
     return mark.line + 1, mark.column + 1
 
@@ -200,9 +200,9 @@ def _explain(error: yaml.MarkedYAMLError, text: str) -> Wrong:
     mark: Any = error.problem_mark
     # A limit of newer versions of libyaml, which read ahead of the events.
     if "nesting depth" in (error.problem or ""):
-        return too_deep(place(mark))
+        return too_deep(place_of_mark(mark))
     context: Any = error.context_mark or mark
     said = ((error.problem or "", mark), (error.context or "", context))
     at, message = next((at, message) for part, message in _MESSAGES for words, at in said if part in words)
     sign = quote(text[mark.index : mark.index + 1])
-    return Wrong(place(at), message.format(line=context.line + 1, sign=sign))
+    return Wrong(place_of_mark(at), message.format(line=context.line + 1, sign=sign))

@@ -57,7 +57,7 @@ def golden_parameter(node: pytest.Item) -> GoldenParameter:
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
     """Make one test item for each golden set of a test; also for a single one, so that names never change."""
-    nearest = next((marks for _, marks in mark_levels(metafunc.definition, "ir_golden") if marks), [])
+    nearest = next((marks for _, marks in _mark_levels(metafunc.definition, "ir_golden") if marks), [])
     if nearest:
         try:
             found = _golden_parameters(nearest, Path(metafunc.definition.path).parent)
@@ -140,18 +140,18 @@ def _may_be_golden(path: str, *, named: bool) -> bool:
     return named or not path.endswith(".topics.tsv")
 
 
-def parameter_marks(node: Any) -> list[pytest.Mark]:
+def _parameter_marks(node: Any) -> list[pytest.Mark]:
     """Return the marks of a test item's parameters: ``pytest.param(…, marks=…)``."""
     return list(getattr(getattr(node, "callspec", None), "marks", ()))
 
 
-def mark_levels(node: Any, name: str) -> Iterator[tuple[str, list[pytest.Mark]]]:
+def _mark_levels(node: Any, name: str) -> Iterator[tuple[str, list[pytest.Mark]]]:
     """Yield where marks with a name can stand, nearest first, each with those that do.
 
     A parameter's own mark (``pytest.param(…, marks=…)``) comes before the function's, and a class before the
     classes that it derives from; pytest itself keeps each of these two in one list.
     """
-    parameter = parameter_marks(node)
+    parameter = _parameter_marks(node)
     yield "on the parameter", [mark for mark in parameter if mark.name == name]
     own = [mark for mark in node.own_markers if mark.name == name]
     for mark in parameter:
@@ -184,13 +184,13 @@ def marked_thresholds(item: pytest.Item, custom: Collection[str]) -> list[list[T
     """
     where = os.path.basename(item.path)  # noqa: PTH119 - a Path costs more than a name
     levels = []
-    for place, marks in mark_levels(item, "ir_threshold"):
+    for place, marks in _mark_levels(item, "ir_threshold"):
         origin = f"{where}: ir_threshold {place}"
-        levels.append([read_threshold(mark, origin, custom) for mark in marks])
+        levels.append([_read_threshold(mark, origin, custom) for mark in marks])
     return levels
 
 
-def read_threshold(mark: pytest.Mark, origin: str, custom: Collection[str]) -> Threshold:
+def _read_threshold(mark: pytest.Mark, origin: str, custom: Collection[str]) -> Threshold:
     """Return what a mark ``ir_threshold`` sets. Raises MarkError; `origin` is where it stands."""
     given = dict(mark.kwargs)
     for name, value in zip(("metric", "min"), mark.args, strict=False):
@@ -224,7 +224,7 @@ def find_problems(config: pytest.Config, items: Sequence[pytest.Item]) -> Iterat
     used: set[Any] = set()
     for item in items:
         yield from ((item, text) for mark in item.iter_markers() for text in _misspelt(mark.name, registered))
-        if any(mark.name == "ir_golden" for mark in parameter_marks(item)):
+        if any(mark.name == "ir_golden" for mark in _parameter_marks(item)):
             yield item, _GOLDEN_ON_PARAMETER
         for node in item.listchain() if whole else [item]:
             if any(mark.name in _MARKS for mark in node.own_markers):

@@ -131,7 +131,7 @@ def blocks(history: BaselineHistory, limit: int) -> Iterator[Block]:
         ("first", ">", lambda one: score_text(one.line[0])),
         ("today", ">", lambda one: score_text(one.line[-1])),
         ("from best", ">", lambda one: signed_text(one.best.until_today.get(one.metric, 0.0))),
-        ("oldest to newest", "<", lambda one: sparkline(one.line)),
+        ("oldest to newest", "<", lambda one: _sparkline(one.line)),
     ]
     yield Table.of(courses, by_metric)
     best = next(one for one in courses if one.metric == leading).best
@@ -192,7 +192,7 @@ def _besides(point: HistoryPoint, metric: str) -> Iterator[str]:
             yield f"{plural(len(queries), 'query', 'queries')} {what}: {listed(queries, FEW)}"
 
 
-def sparkline(values: Sequence[float | None]) -> str:
+def _sparkline(values: Sequence[float | None]) -> str:
     """Return a line of signs, the lowest value as the lowest sign and the highest as the highest, a blank for none."""
     if len(values) > _LINE:
         values = [values[(at + 1) * len(values) // _LINE - 1] for at in range(_LINE)]

@@ -26,7 +26,7 @@ def look_command(item: ItemReport) -> str | None:
     return f"{item.look} {query_option(item.worst.query_id)}"
 
 
-def score_texts(query: QueryReport, metrics: Iterable[str]) -> list[str]:
+def _score_texts(query: QueryReport, metrics: Iterable[str]) -> list[str]:
     """Return a query's score by each of the metrics that it has one by, where it moved with the one before: `mrr 1.0000 → 0.5000`."""
     return [
         f"{name} {change_text(query.scores_before[name], now) if query.delta(name) else score_text(now)}"
@@ -143,7 +143,7 @@ def query_block(
 ) -> Query:
     """Return one query with its scores, in full or where it explains nothing all of them, and the documents that moved."""
     explains = query.scores if in_full or query.explains is None else query.explains
-    facts = score_texts(query, explains)
+    facts = _score_texts(query, explains)
     facts += [] if query.took is None else [f"took {query.took:,.1f} ms"]
     # Of what was only slow the ranking explains nothing.
     slow = bool(explains) and query.scores.keys().isdisjoint(explains)

@@ -115,7 +115,7 @@ def describe(value: object) -> str:
     return text if value is None or text.startswith((f"<{name}", f"{name}(")) else f"{name} {text}"
 
 
-def describe_refused(value: object, refused: object) -> str:
+def describe_refused(value: object, refused: RefusedError) -> str:
     """Return what came back and why it is refused; what is long to read stands after what to do, as whatever has no id does."""
     shown, advice = describe(value), f"{refused} {ACCEPTED}."
     if isinstance(refused, NoIdError):  # what it has of fields says best where its id is
