@@ -19,7 +19,7 @@ from pytest_irmetrics.gates.limits import LimitsOfRun, limit_edits, read_limits
 from pytest_irmetrics.gates.verdict import STATES, Against, Case, Verdict, with_each_tag
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric
-from pytest_irmetrics.reports.item_report import SinceReport, mean_name
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, SinceReport, mean_name
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import COMPARING_WORDS, Gates
 
@@ -64,10 +64,13 @@ class CommittedTest:
 def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, committed: CommittedTest) -> None:
     """Compare a test with another commit, and add to its result what there is to report, and verdicts on what fails against that alone.
 
-    `stored` is today's stored baseline, None where today's run is being stored, and `gates` are today's as they were
+    `stored` is what today's run is compared with, None where that is being stored, and `gates` are today's as they were
     written. The verdicts are *accepted*, or failed where nothing may be.
     """
     now, run, report = result.evaluation, committed.run, committed.report
+    beside = result.against.name not in ("", OWN_BASELINE)
+    if beside and run is None and not committed.why:
+        return  # nobody stores a baseline of a test that is compared with another run
     result.since = report
     if run is None and committed.why:
         text = f"The baseline of {report.where} cannot be read. {committed.why}"
@@ -76,10 +79,9 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     if run is None:
         report.details = ["There is no baseline of this test to compare with."]
         return
-    edits = [
-        *edits_of(Comparison(now, now.of_run(run)), committed.golden),
-        *_depth_edit(run.depth, now.depth),
-    ]
+    edits = [*edits_of(Comparison(now, now.of_run(run)), committed.golden)]
+    if run.depth and now.depth and run.depth != now.depth:
+        edits.append(Edit("depth", "", str(run.depth), str(now.depth), weaker=now.depth < run.depth))
     limits, judging = read_limits(run, now.custom, _ORIGIN), with_each_tag(gates, now)
     if limits is not None:
         # Those of a part are on the rest as well, which may have them still.
@@ -101,12 +103,14 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         for verdict in decide(Case(today, judging, comparison, against))
         if verdict.word in _JUDGED
         and states.get(verdict.key) not in ("failed", verdict.state)
+        and not (beside and verdict.word == "min_gain")  # over that other run
         # What a limit of then is on may be in the other part.
         and not (committed.is_part and verdict.over_no_query)
     ]
-    is_anew = stored is None or _differ(stored.run, run)
-    if stored is not None and _differ(stored.run, now.run):
-        held = today.of_run(stored.run).narrowed(stored.run.answers, None)
+    own = None if beside else stored
+    is_anew = own is None or _differ(own.run, run)
+    if own is not None and _differ(own.run, now.run):
+        held = today.of_run(own.run).narrowed(own.run.answers, None)
         itself = Comparison(held, before)
         failed = {verdict.key for verdict, *_ in found if verdict.failed}
         found += [
@@ -115,13 +119,14 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
             if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in failed
         ]
     accepted = [*_out_of_sight(limits, edits, gated, report.where)]
+    anew = "this test is compared with another run" if beside else _STORED_ANEW
     for verdict, _, text in found:
         if verdict.failed:
             # A metric that was gated at that commit alone has no score today.
             metric = verdict.metric if verdict.metric in now.metrics else None
             is_edited = verdict.word in _ABOUT_ANSWERS or not is_anew
             limits_changed = _LOOSENED if report.holds_less else _ADDED
-            why = limits_changed if verdict.origin == _ORIGIN else _EDITED if is_edited else _STORED_ANEW
+            why = limits_changed if verdict.origin == _ORIGIN else _EDITED if is_edited else anew
             accepted.append((verdict._replace(text=text, metric=metric), why))
     moved = [*_means(comparison, scored, run, gated)]
     if not (moved or accepted or comparison.is_unchanged):
@@ -139,12 +144,6 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         # What is shown of it is what fell: its means, its queries, what kind of change it is.
         result.comparison, result.against = decisive, against
     _add_accepted(result, committed, accepted)
-
-
-def _depth_edit(before: int | None, now: int | None) -> Iterator[Edit]:
-    """Yield the edit of how many results a retriever is asked for, if both are known and differ."""
-    if before is not None and now is not None and before != now:
-        yield Edit("depth", "", str(before), str(now), weaker=now < before)
 
 
 def _out_of_sight(

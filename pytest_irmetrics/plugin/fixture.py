@@ -151,7 +151,7 @@ class IRMetrics:
                 if item.settings.selftest:
                     return self._selftest(item, stored, compared)
                 committed = None
-                if item.settings.since and against is None:
+                if item.settings.since:
                     from pytest_irmetrics.plugin.since import read_committed  # noqa: PLC0415 - only with --ir-since
 
                     committed = read_committed(item)
