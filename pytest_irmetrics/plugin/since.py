@@ -200,9 +200,14 @@ def _asked_today(item: GatedItem, left: _Departure, path: str, run: Run) -> Mapp
 
 
 def _golden_path(left: _Departure, baseline: str, run: Run) -> str:
-    """Return the path in the repository of the golden set that a baseline names; `../…` where it is outside."""
+    """Return the path in the repository of the golden set that a baseline names; `../…` where it is outside.
+
+    Empty where the setting ir_baseline_dir was another then: how deep that folder was is not known.
+    """
+    if not _is_baseline(baseline, left.directory):
+        return ""
     # <folder>/<directory>/<module>/<name>.json
-    folder = PurePosixPath(baseline).parents[len(PurePosixPath(left.directory).parts) + 1]
+    folder = PurePosixPath(baseline).parents[left.directory.count("/") + 2]
     return posixpath.normpath(posixpath.join(folder, run.golden_set or ""))
 
 
@@ -215,8 +220,8 @@ def _golden_set(item: GatedItem, left: _Departure, baseline: str, run: Run) -> t
     path = _golden_path(left, baseline, run)
     try:
         today = left.repository.path_of(golden.path)
-        data = None if path.startswith("../") else left.repository.read(left.commit, path)
-        if data is None:  # it was renamed, and its baseline carried over as it was
+        data = left.repository.read(left.commit, path) if path and not path.startswith("../") else None
+        if data is None:  # it is not known, or was renamed, and its baseline carried over as it was
             path, data = today, left.repository.read(left.commit, today)
         if data is None:
             return None, f"{path} is no file of that commit, {so}."
