@@ -206,12 +206,14 @@ class Repository:
         listed = self._run("ls-tree", "-r", "-z", "--name-only", "--full-tree", commit, *below)
         return list(map(os.fsdecode, listed.split(b"\0")[:-1]))
 
-    def renamed_and_deleted(self, commit: str) -> tuple[dict[str, str], list[str]]:
+    def changes(self, commit: str) -> tuple[dict[str, str], list[str], set[str]]:
         """Return which of a commit's files were renamed since, and which are gone, as far as that is staged or committed.
 
-        The renamed ones as today's path → that of then, the others as paths.
+        The renamed ones as today's path → that of then, the others as paths. Last, which files a sparse checkout leaves out.
         """
-        return self._changes("diff-index", "--cached", commit, "--")
+        tagged = map(os.fsdecode, self._run("ls-files", "-z", "-t").split(b"\0"))
+        left_out = {one.removeprefix("S ") for one in tagged if one.startswith("S ")}
+        return *self._changes("diff-index", "--cached", commit, "--"), left_out
 
     def _changes(self, command: str, *words: str) -> tuple[dict[str, str], list[str]]:
         fields = map(os.fsdecode, self._run(command, *_CHANGES, *words).split(b"\0")[:-1])

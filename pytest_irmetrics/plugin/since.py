@@ -43,12 +43,18 @@ class _Departure:
     renamed: dict[str, str]
     """Today's path of a file → that at the commit."""
     deleted: list[str]
+    left_out: set[str]
+    """The files that a sparse checkout leaves out."""
     _runs: dict[str, Run | None] = field(default_factory=dict)
 
     @cached_property
     def baselines(self) -> list[str]:
         """The paths of the commit's baselines."""
         return [one for one in self.repository.files(self.commit, "") if _is_baseline(one, self.directory)]
+
+    def is_gone(self, path: str) -> bool:
+        """Tell whether a file of the commit is gone, also where that is not staged; not one that a sparse checkout leaves out."""
+        return not (self.repository.top / path).exists() and path not in self.left_out
 
     def run(self, path: str) -> Run | None:
         """Return the run in a baseline of the commit; None where there is no such file. Raises RunError and GitError."""
@@ -71,9 +77,8 @@ def _departure(config: pytest.Config, folder: Path) -> _Departure:
     if _departure_key not in config.stash:
         repository, settings = Repository(config.rootpath), run_config(config)
         commit = repository.merge_base(settings.since)
-        changes = repository.renamed_and_deleted(commit)
         config.stash[_departure_key] = _Departure(
-            repository, settings.since, commit, settings.baseline_dir, *changes
+            repository, settings.since, commit, settings.baseline_dir, *repository.changes(commit)
         )
     return config.stash[_departure_key]
 
@@ -144,7 +149,7 @@ def _renamed_from(item: GatedItem, left: _Departure, path: str) -> str:
     asked = {_words(query.id, query.text, query.params) for query in item.golden.queries.values()}
     found = [(0, 0, path)]
     for one in left.baselines:
-        run = None if (left.repository.top / one).exists() else left.run(one)
+        run = left.run(one) if left.is_gone(one) else None
         if run is not None:
             held = sum(_words(i, answer.text, answer.params) in asked for i, answer in run.answers.items())
             its_place, _, its_ids = split_baseline_path(PurePosixPath(one))
@@ -194,7 +199,7 @@ def _words(query_id: str, text: str | None, params: Mapping[str, Any]) -> tuple[
 
 def _asked_today(item: GatedItem, left: _Departure, path: str, run: Run) -> Mapping[str, Query]:
     """Return the queries that the test of a baseline asks today: none where that is gone. Raises GoldenSetError."""
-    if not (left.repository.top / path).exists():
+    if left.is_gone(path):
         return {}
     return item.settings.golden_set(left.repository.top / _golden_path(left, path, run)).queries
 
