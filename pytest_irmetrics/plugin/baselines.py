@@ -14,7 +14,7 @@ import pytest
 from pytest_irmetrics.base.wording import plural, printable
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates.verdict import Against
-from pytest_irmetrics.plugin.config import collects_whole_files, requests_irmetrics, run_config, runs_tests
+from pytest_irmetrics.plugin.config import requests_irmetrics, run_config, runs_tests
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.marks import golden_parameter, name_in_file
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
@@ -188,8 +188,8 @@ def _on_orphans(orphans: list[str], new: list[str]) -> str:
 
 
 _NARROWING_OPTIONS = (
-    *("keyword", "markexpr", "deselect", "lf", "stepwise", "continue_on_collection_errors"),
-    *("ir_query", "ir_selftest"),
+    *("keyword", "markexpr", "deselect", "lf", "stepwise", "stepwise_skip", "stepwise_reset"),
+    *("continue_on_collection_errors", "ir_query", "ir_selftest"),
 )
 """Options under which a run leaves out tests of the files that it was asked for."""
 
@@ -197,21 +197,15 @@ _NARROWING_OPTIONS = (
 def unused_baselines(config: pytest.Config, read: Collection[Path]) -> list[Path]:
     """Return the stored baselines, of what pytest was asked to collect, that are not among those that tests `read`.
 
-    None after a run that left out tests of the files that it was asked for, which can tell of no baseline.
+    None after a run that was typed to leave out tests of the files that it was asked for, which can tell of no baseline.
     """
-    narrowed = any(_is_typed(config, config.getoption(name, None)) for name in _NARROWING_OPTIONS)
-    if narrowed or not runs_tests(config) or not collects_whole_files(config):
+    # Without those of `addopts`, which hold for every run: pytest has no public way to them.
+    typed = config._parser.parse_known_args(config.invocation_params.args)  # noqa: SLF001
+    narrowed = any(getattr(typed, name, None) for name in _NARROWING_OPTIONS)
+    if narrowed or not runs_tests(config) or any("::" in one for one in typed.file_or_dir):
         return []
     stored = {os.path.realpath(path): path for path in _stored(config)}
     return [stored[real] for real in stored.keys() - set(map(os.path.realpath, read))]
-
-
-def _is_typed(config: pytest.Config, value: Any) -> bool:
-    """Tell whether an option's value was typed for this run, and is not one of `addopts`, which hold for every run."""
-    typed = " ".join(map(str, config.invocation_params.args))
-    return value is True or any(
-        str(one) in typed for one in (value if isinstance(value, list) else [value]) if one
-    )
 
 
 def _stored(config: pytest.Config) -> Iterator[Path]:

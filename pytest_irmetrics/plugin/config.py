@@ -321,11 +321,6 @@ def runs_tests(config: pytest.Config) -> bool:
     return not any(config.getoption(name, None) for name in _OPTIONS_WITHOUT_TESTS)
 
 
-def collects_whole_files(config: pytest.Config) -> bool:
-    """Whether all tests of a file are collected; ``--lf`` and node ids collect some of them."""
-    return not any("::" in argument for argument in config.args) and not config.getoption("lf", None)
-
-
 def _written(config: pytest.Config, name: str) -> Any:
     """Return a setting that pytest may hand over as text or, from a native TOML table, as a value of its own type."""
     with suppress(TypeError, pytest.UsageError):

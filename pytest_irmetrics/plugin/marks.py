@@ -16,7 +16,7 @@ from pytest_irmetrics import thresholds
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import parameter_id, relative_path
 from pytest_irmetrics.base.wording import printable
-from pytest_irmetrics.plugin.config import collects_whole_files, read_setting, requests_irmetrics
+from pytest_irmetrics.plugin.config import read_setting, requests_irmetrics
 from pytest_irmetrics.thresholds import Threshold
 
 _WILDCARDS = frozenset("*?[")
@@ -218,7 +218,8 @@ def find_problems(config: pytest.Config, items: Sequence[pytest.Item]) -> Iterat
     `items` are all that were collected, before any of them is deselected.
     """
     registered = {line.split(":")[0].split("(")[0].strip() for line in config.getini("markers")}
-    whole = collects_whole_files(config)
+    # Node ids and ``--lf`` collect some tests of a file.
+    whole = not (config.getoption("lf", None) or any("::" in one for one in config.args))
     first: dict[Any, pytest.Item] = {}
     """Node with marks → the first of its items; only the item itself where some tests of a file were collected."""
     used: set[Any] = set()
