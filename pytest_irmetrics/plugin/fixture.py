@@ -62,6 +62,9 @@ _CALL_CHECK = (
     "retriever) and do without the fixture irmetrics."
 )
 
+_SKIPS = ("Skipped", "XFailed", "SkipTest")
+"""The names of what a body raises to be skipped or to fail as expected, of pytest and of unittest, which a run may do without."""
+
 _NO_ASYNC_PLUGIN = "async def function and no async plugin installed"
 """What pytest before 8.4 says of an async test that it skips, also of a plain one that returns a coroutine."""
 
@@ -229,7 +232,8 @@ class IRMetrics:
     def end_body(self, raised: BaseException | None) -> None:
         """Fail a test whose body is over, and passed, although something was to be gated and nothing was.
 
-        `raised` is what the body raised; also a skip fails that pytest makes of an async test which no plugin runs.
+        `raised` is what the body raised. A skip or xfail fails that it made of a failed check, and a skip that pytest made
+        of an async test which no plugin runs.
         """
         # Where all frames are hidden, pytest says so below the message.
         __tracebackhide__ = False
@@ -240,7 +244,11 @@ class IRMetrics:
                 "anyio, or write a plain `def` test: irmetrics.check() takes an async retriever too."
             )
         problem = self._why_uncalled() if self._problem is None else self._problem
-        if raised is None and problem:
+        kept = getattr(self._item.node, "_excinfo", None) or []  # what a unittest.TestCase raised is there
+        raised = kept[-1].value if kept else raised
+        hides = type(raised).__name__ in _SKIPS and self._problem not in (None, _NOT_AWAITED, _NOT_FINISHED)
+        if problem and (raised is None or hides):
+            kept.clear()
             fail(problem, self._headline)
 
     def _why_uncalled(self) -> str | None:

@@ -208,9 +208,10 @@ class Recorder:
         settings = self._settings
         if not (self._is_complete and settings.reads_baselines):
             return []
-        # What was skipped, or failed as expected before it measured anything, read none.
-        attempts = [one for one in self._attempts.values() if one.item_report or one.outcome != "xfailed"]
-        read = [attempt.baseline for attempt in attempts if attempt.outcome != "skipped"]
+        # What was skipped, or failed as expected, read none unless it was compared with that.
+        tests = [(one, one.item_report) for one in self._attempts.values()]
+        ran = ("passed", "failed", "xpassed")
+        read = [one.baseline for one, found in tests if one.outcome in ran or (found and found.against)]
         unused = map(settings.shown, unused_baselines(self._config, read))
         # A failure that is about a baseline without an item names it.
         failures = [attempt.failure for attempt in self._attempts.values()]
