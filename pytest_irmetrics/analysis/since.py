@@ -47,8 +47,6 @@ class CommittedTest:
 
     report: SinceReport
     """What is to be reported of it, of a test that is new."""
-    refuses: bool
-    """Whether what this branch accepts is to fail."""
     run: Run | None = None
     """None where there was no baseline, or `why` says why it cannot be read."""
     golden: GoldenSet | None = None
@@ -186,10 +184,10 @@ def _as_strict(query: Query, before: Query | None) -> Query:
 def _add_accepted(result: ItemResult, committed: CommittedTest, found: Sequence[tuple[Verdict, str]]) -> None:
     """Add failed verdicts, each with why it passes today, as accepted ones; as such that fail where nothing may be."""
     if found:
-        committed.report.state = "refused" if committed.refuses else "accepted"
+        committed.report.state = "refused" if committed.report.refuses else "accepted"
     verdicts: list[Verdict] = []
     for one, why in found:
-        if committed.refuses:
+        if committed.report.refuses:
             text = f"{one.text} {why.capitalize()}, which `ir_accept = fail` does not allow."
             details, origin = () if verdicts else (*committed.told, _CURE), "the setting ir_accept"
             verdict = one._replace(state="failed", word="accept", text=text, details=details, origin=origin)

@@ -92,16 +92,15 @@ def read_committed(item: GatedItem) -> CommittedTest:
             said = f"{ref} is the commit that is checked out, so only what is not committed is compared."
             item.notes.append(Note("quiet", f"{said} After a merge: --ir-since=HEAD^1."))
         path = left.repository.path_of(item.baseline_file)
-        report = SinceReport(ref, left.commit, "new", path)
-        refuses = item.settings.refuses
+        report = SinceReport(ref, left.commit, "new", path, refuses=item.settings.refuses)
         try:
             before = _moved_from(item, left, path) if left.run(path) is None else path
             own = left.run(before)
             run, moved = _with_moved_queries(item, left, before, own)
         except RunError as error:
-            return CommittedTest(report, refuses, why=str(error))
+            return CommittedTest(report, why=str(error))
         if run is None:
-            return CommittedTest(report, refuses)
+            return CommittedTest(report)
         report.renamed_from = None if own is None or before == path else before
         told = [f"Its baseline was {before}."] if report.renamed_from else []
         for one, count in moved.items():
@@ -109,7 +108,7 @@ def read_committed(item: GatedItem) -> CommittedTest:
             told.append(f"{plural(count, 'query was', 'queries were')} {where}.")
         source = before if own is not None else moved.most_common(1)[0][0]
         known = _golden_set(item, left, source, run)
-        return CommittedTest(report, refuses, run, *known, told, is_part=own is None)
+        return CommittedTest(report, run, *known, told, is_part=own is None)
     except GitError as error:
         is_setting = item.node.config.getoption("ir_since") is None
         raise GitError(f"{'the setting ir_since, ' if is_setting else '--ir-since='}{ref}: {error}") from None

@@ -214,6 +214,8 @@ class SinceReport:
     """Sentences on what is undecided, which queries pay, each gated mean that moved, and each kind of edit."""
     holds_less: bool = False
     """Whether any limit holds less than it did."""
+    refuses: bool = False
+    """Whether what the branch accepts is to fail (``ir_accept = fail``)."""
 
     @property
     def where(self) -> str:

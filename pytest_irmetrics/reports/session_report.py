@@ -119,11 +119,14 @@ class SessionReport(NamedTuple):
             one = len(unused) == 1
             lead = f"the {'baseline' if one else 'baselines'} {listed(unused, _NAMED)} {'was' if one else 'were'}"
             why = "A test may be skipped, deselected, not collected or taken out by a hook, lack the fixture irmetrics, or be gone"
-            yield f"{lead} read by no test. {why}; then delete {'it' if one else 'them'}."
+            yield f"{lead} read by no test. No loss there fails, or is refused. {why}; then delete {'it' if one else 'them'}."
         if gone:
-            one = len(gone) == 1
-            what = f"the {'baseline' if one else 'baselines'} {listed(gone, _NAMED)}. {'Its test is' if one else 'Their tests are'}"
-            yield f"gone since the commit of --ir-since: {what} not gated any more."
+            were = plural(len(gone), "baseline is", "baselines are")
+            yield f"{were} gone since the commit of --ir-since, so that no test is held to that: {listed(gone, _NAMED)}."
+        judged = [one for one in self.items if one.since and one.since.refuses and one.since.state != "new"]
+        lost = [self.names[i.nodeid] for i in judged if self.outcomes.get(i.nodeid) in ("skipped", "xfailed")]
+        if lost:
+            yield f"`ir_accept = fail` refuses no loss of {listed(lost, _NAMED)}: skipped, or failed as expected."
 
     def fails(self, item: ItemReport) -> bool:
         """Whether an item counts as failed: a gate or the test failed, and no xfail mark expects that."""

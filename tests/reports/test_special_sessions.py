@@ -208,7 +208,7 @@ def test_a_title_function_that_raises_costs_a_note_where_titles_are_shown_and_no
         assert ("ir_doc_title raised KeyError" in printed(result)) == asked
 
 
-READ = "was read by no test. A test may be skipped, deselected, not collected or taken out by a hook, lack the fixture irmetrics, or be gone; then delete it."
+READ = "was read by no test. No loss there fails, or is refused. A test may be skipped, deselected, not collected or taken out by a hook, lack the fixture irmetrics, or be gone; then delete it."
 ENDS = {
     # exit status: what is said of it, and the shade of the page's head
     0: ("", "good"),
@@ -226,9 +226,9 @@ SAID = [
     ("unused_baselines", NAMES[:20], " more", ""),
     ("unused_baselines", NAMES, "b19 and 1 more were read by no test.", "hm"),
     ("unused_baselines", NAMES, "or be gone; then delete them.", "hm"),
-    ("gone_since", ["b1"], "the baseline b1. Its test is not gated any more.", "hm"),
-    ("gone_since", NAMES, "b19 and 1 more. Their tests are not gated any more.", "hm"),
-    ("gone_since", ["b1", "b2"], "the baselines b1, b2. Their tests are not gated any more.", "hm"),
+    ("gone_since", ["b1"], "1 baseline is gone since the commit of --ir-since, so that", "hm"),
+    ("gone_since", NAMES, "b19 and 1 more.", "hm"),
+    ("gone_since", ["b1", "b2"], "2 baselines are gone since the commit of --ir-since, so that", "hm"),
     ("unmeasured", {"t": "x"}, "1 golden set passes, 1 test failed before anything was measured", "hm"),
     ("unmeasured", {"t": "x", "u": "y"}, "2 tests failed before anything was measured", "hm"),
     ("unmeasured", {"t": "\n \n".join(NAMES)}, "- b0\n- b1\n", "m"),
