@@ -88,18 +88,18 @@ def _read_metric(name: str, depth: int | None, custom: CustomMetrics) -> Metric 
     return None if metric.kind in ("latency", "overlap") or too_deep else metric
 
 
-def with_answers(run: Run, answers: Answers) -> Run:
+def with_answers(run: Run, answers: Answers, custom: CustomMetrics) -> Run:
     """Return a stored run with some answers exchanged or added, and its means computed anew."""
     changed = Run.of({**run.answers, **answers}, run.header)
-    means = _means_of(changed, filter(None, [_read_metric(name, run.depth, {}) for name in run.means]), {})
+    means = _means_of(changed, [_read_metric(name, run.depth, custom) for name in run.means], custom)
     return Run.of(changed.answers, run.header._replace(means={one.name: mean for one, mean in means.items()}))
 
 
 def _means_of(
-    run: Run, metrics: Iterable[Metric], custom: CustomMetrics, scored: Evaluation | None = None
+    run: Run, read: Iterable[Metric | None], custom: CustomMetrics, scored: Evaluation | None = None
 ) -> dict[Metric, float]:
     """Score a stored run by what it was judged with; without the metrics that have no function or nothing to average over."""
-    metrics = tuple([one for one in metrics if one.kind != "custom" or one.family in custom])
+    metrics = tuple([one for one in read if one and (one.kind != "custom" or one.family in custom)])
     if not metrics or any(answer.judgments is None for answer in run.answers.values()):
         return {}
     evaluation = scored or Evaluation(golden_set_as_stored(run), Retrieved(run), metrics, run.depth, custom)

@@ -92,7 +92,7 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
         return
     stored = result.comparison.baseline.run
     if settings.only_queries:
-        merged = with_answers(stored, run.answers)
+        merged = with_answers(stored, run.answers, settings.custom_metrics)
         report.baseline_text = merged.dumps()
         report.notes += notes_on_accepted(stored, run, merged)
     elif own:
