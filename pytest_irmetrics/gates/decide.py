@@ -301,7 +301,10 @@ def _edited(case: Case) -> Iterator[Verdict]:
 
 
 def _unpaired(case: Case) -> Iterator[Verdict]:
-    """Fail where less than half of the baseline's weight is compared, or the passages of more than a tenth are edited."""
+    """Fail where less than half of the baseline's weight is compared, or the passages of more than a tenth are edited.
+
+    Of a run that the test gave so too where less than half of today's weight is.
+    """
     comparison, against = case.comparison, case.against
     if comparison is None or case.storing or case.single_queries_only:
         return
@@ -309,10 +312,14 @@ def _unpaired(case: Case) -> Iterator[Verdict]:
     edited, edited_share = comparison.passages_edited, comparison.share_of(comparison.passages_edited)
     if share < MIN_PAIRED:
         text = too_few_paired(comparison, share, against)
-        queries = (*comparison.reworded, *edited, *comparison.new)
+    elif against.given and weight < MIN_PAIRED * whole:
+        text = f"Of {plural(len(today), *QUERY)} {against.name} answers only {len(both):,} in these words, by weight less than half."
     elif not at_least(_MAX_EDITED, edited_share):
         name, queries = against.name, edited
         text = (
+    queries = (*comparison.reworded, *edited, *comparison.new)
+    both, today = comparison.now.counted, comparison.full.counted
+    weight, whole = (math.fsum(query.weight for query in side) for side in (both, today))
             f"{plural(len(edited), *QUERY)} of {name}, {per_cent(edited_share)} by weight, "
             f"{'judges' if len(edited) == 1 else 'judge'} other passages now: {listed(edited)}. "
             f"{name[0].upper()}{name[1:]} was not searched for these, so a fall could hide behind the edit."

@@ -45,6 +45,8 @@ class Against(NamedTuple):
     """The command that accepts today's run as the new baseline; empty where another run stands in for a baseline."""
 
 
+    given: bool = False
+    """Whether the test gave it, so that it can answer all of today's queries: the golden set has not grown since."""
 class Verdict(NamedTuple):
     """What one gate came to, with the sentences that say why and the queries that explain it."""
 

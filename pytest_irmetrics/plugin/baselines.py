@@ -62,7 +62,7 @@ def read_stored_run(item: GatedItem, against: Any) -> tuple[Run | None, Against]
     own = {query_id: run.answers[query_id] for query_id in item.golden.queries if query_id in run}
     if run.golden_set is None and own:  # a run of none of these queries fails in the gates
         run = Run.of(own, Header(run.depth, relevance_level=run.relevance_level))
-    return run, Against(name, file)
+    return run, Against(name, file, given=True)
 
 
 def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
