@@ -163,7 +163,7 @@ class Gates:
         gates: Iterable[Gate] = (),
         *,
         own: Mapping[str, Sequence[Threshold]] | None = None,
-        also: Gates | None = None,
+        also: Sequence[Gates] = (),
         too_small: Sequence[str] = (),
         off: Sequence[tuple[Metric, str | None, str]] = (),
     ) -> None:

@@ -20,7 +20,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.evaluation.evaluate import read_metrics
 from pytest_irmetrics.gates.decide import decide
-from pytest_irmetrics.gates.verdict import Against, Case, Verdict
+from pytest_irmetrics.gates.verdict import Against, Case, Verdict, with_each_tag
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Degradation, Note
@@ -94,8 +94,9 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
     fails there catches nothing, and a degradation that lowers no score is left out. Raises EvaluationError where a user's
     own metric raises on a degraded ranking.
     """
-    gates = Gates(gate for gate in gates if gate.metric.kind != "latency" and gate.word != "min_gain")
     itself = Comparison(baseline, baseline)
+    gates = with_each_tag(gates, baseline, itself)
+    gates = gates.where(lambda gate: gate.metric.kind != "latency" and gate.word != "min_gain")
     intact = itself.now
     verdicts = decide(Case(intact, gates, itself, against))
     failing = {verdict.key for verdict in verdicts if verdict.failed}

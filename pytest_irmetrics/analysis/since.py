@@ -77,18 +77,19 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     if run is None:
         report.details = ["There is no baseline of this test to compare with."]
         return
-    edits = [*edits_of(Comparison(now, now.of_run(run)), committed.golden)]
+    edited = Comparison(now, now.of_run(run))
+    edits = [*edits_of(edited, committed.golden)]
     if run.depth and now.depth and run.depth != now.depth:
         edits.append(Edit("depth", "", str(run.depth), str(now.depth), weaker=now.depth < run.depth))
-    limits, judging = read_limits(run, now.custom, _ORIGIN), with_each_tag(gates, now)
+    limits, judging = read_limits(run, now.custom, _ORIGIN), with_each_tag(gates, now, edited)
     if limits is not None:
         # Those of a part are on the rest as well, which may have them still.
-        edited = () if committed.is_part else limit_edits(limits, gates, now.golden.queries, run.means)
-        edits += [Edit("limit", edit.text, weaker=edit.holds_less) for edit in edited]
+        differing = () if committed.is_part else limit_edits(limits, gates, now.golden.queries, run.means)
+        edits += [Edit("limit", edit.text, weaker=edit.holds_less) for edit in differing]
         # The worse verdict counts.
-        judging = Gates(judging, own=judging.own, also=with_each_tag(limits.gates, now))
+        judging = Gates(judging, own=judging.own, also=[with_each_tag(limits.gates, now, edited)])
     report.holds_less = any(edit.weaker for edit in edits)
-    judged = chain(judging.slices, judging.also.slices if judging.also is not None else ())
+    judged = chain.from_iterable(one.slices for one in (judging, *judging.also))
     gated = dict.fromkeys((metric, tag) for metric, tag in judged if metric.kind != "latency")
     scored = replace(now, metrics=tuple(dict.fromkeys([*now.metrics, *(metric for metric, _ in gated)])))
 

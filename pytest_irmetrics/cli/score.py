@@ -113,7 +113,9 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
     missing = tuple(i for i, query in golden.queries.items() if query.xfail is None and i not in run)
     retrieved = Retrieved(run, missing=missing, depth_advice="That is all that the run holds.")
     now = Evaluation(golden, retrieved, tuple(metrics), run.depth)
-    against, comparison, gates = Against(), None, resolve([golden.thresholds])
+    against, comparison = Against(), None
+    # Of a run that is compared with none, those that compare say nothing.
+    gates = resolve([golden.thresholds]).where(lambda gate: not gate.compares and gate.word != "significance")
     if others:
         name, other = others[0]
         against = Against(name)
@@ -121,19 +123,16 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
         rated = () if golden.judges_nothing else metrics
         gates = resolve_with_default([golden.thresholds], rated, AUTO, "the default max_drop")
     gates = gates.where(lambda gate: gate.metric in metrics)
-    if not others:  # of a run that is compared with none they say nothing
-        gates = gates.where(lambda gate: not gate.compares and gate.word != "significance")
-    gates = with_each_tag(gates, now)
+    gates = with_each_tag(gates, now, comparison)
     verdicts = decide(Case(now, gates, comparison, against))
     result = ItemResult(now, gates, verdicts, comparison, against=against)
-    names = [metric.name for metric in gated if metric not in metrics]
-    result.notes += [Note("normal", text) for text in _notes_on_run(now, beyond, names)]
-    result.notes += notes_on(result)
+    on_run = _notes_on_run(now, beyond, [metric for metric in gated if metric not in metrics])
+    result.notes = [*(Note("normal", text) for text in on_run), *notes_on(result)]
     return result
 
 
 def _notes_on_run(
-    evaluation: Evaluation, beyond: Sequence[Metric], unscorable: Sequence[str]
+    evaluation: Evaluation, beyond: Sequence[Metric], unscorable: Sequence[Metric]
 ) -> Iterator[str]:
     """Yield a note for whatever of the run, or of the golden set, is in no number, with the reason."""
     for ids, what in (
@@ -152,4 +151,4 @@ def _notes_on_run(
         asks = f"a test asks for {DEFAULT_DEPTH}, unless the setting ir_depth says otherwise"
         yield f"{listed(uncut)} {'is' if len(uncut) == 1 else 'are'} over up to {deepest} results a query; {asks}."
     if unscorable:
-        yield f"A stored run does not tell {listed(unscorable)}: not checked."
+        yield f"A stored run does not tell {listed([metric.name for metric in unscorable])}: not checked."

@@ -57,7 +57,7 @@ def decide(case: Case) -> tuple[Verdict, ...]:
         return (unknown,)
 
     judged: dict[tuple[object, ...], Verdict] = {}
-    for limits in (gates,) if gates.also is None else (gates, gates.also):
+    for limits in (gates, *gates.also):
         of_queries = (gate for query in evaluation.counted for gate in own_gates(limits, query))
         held = case._replace(gates=limits)
         for gate in (*limits, *of_queries):
@@ -268,7 +268,7 @@ def _forbidden(case: Case) -> Iterator[Verdict]:
 def _wrongly_answered(case: Case) -> Iterator[Verdict]:
     """Fail ``no_answer`` queries that got an answer, unless a threshold on the metric no_answer allows some."""
     unanswerable = [query for query in case.evaluation.counted if query.no_answer]
-    gates = [one for one in (case.gates, case.gates.also) if one is not None]
+    gates = (case.gates, *case.gates.also)
     if not unanswerable or all(any(m.kind == "no_answer" for m, _ in one.slices) for one in gates):
         return
     metric = Metric("no_answer")

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from dataclasses import replace
 from typing import Any, Literal, NamedTuple, get_args
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import Comparison
+from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.thresholds import (
@@ -43,10 +45,10 @@ class Against(NamedTuple):
     """The path that it was read from, as messages show it; empty where it was read from none."""
     update_command: str = ""
     """The command that accepts today's run as the new baseline; empty where another run stands in for a baseline."""
-
-
     given: bool = False
     """Whether the test gave it, so that it can answer all of today's queries: the golden set has not grown since."""
+
+
 class Verdict(NamedTuple):
     """What one gate came to, with the sentences that say why and the queries that explain it."""
 
@@ -192,22 +194,23 @@ def resolve_with_default(
     return resolve([*places, [Threshold(metric, words, None, origin, by_default=True) for metric in gated]])
 
 
-def with_each_tag(gates: Gates, evaluation: Evaluation) -> Gates:
+def with_each_tag(gates: Gates, evaluation: Evaluation, comparison: Comparison | None = None) -> Gates:
     """Return gates in which a limit on each tag (`*`) is one on every tag that enough queries of its metric carry.
 
-    One that a tag has of its own takes the place of it.
+    So too on one that enough carried in the run that is compared with, or an edit would take its gate away. One that a tag has
+    of its own takes the place of it.
     """
-    found, too_small = [gate for gate in gates if gate.tag != EACH_TAG], dict[str, None]()
-    for gate in (one for one in gates if one.tag == EACH_TAG):
-        for tag in evaluation.tags:
-            if gate.word in gates.of(gate.metric, tag) or (gate.metric, tag, gate.word) in gates.off:
-                continue
-            if len(evaluation.queries(gate.metric, tag)) < MIN_TAGGED:
-                too_small[tag] = None
-            else:
-                found.append(gate._replace(tag=tag))
-    named = too_small if evaluation.only is None else ()  # with fewer queries asked it would name all
-    return Gates(found, own=gates.own, too_small=[*named])
+    each, sides = [gate for gate in gates if gate.tag == EACH_TAG], [evaluation]
+    if each and comparison is not None:
+        sides.append(replace(evaluation, golden=golden_set_as_stored(comparison.baseline.run)))
+    tags = sorted({tag for side in sides for tag in side.tags})
+    own = {*gates.off, *(gate[:3] for gate in gates)}
+    wanted = [one for gate in each for tag in tags if (one := gate._replace(tag=tag))[:3] not in own]
+    held = [one for one in wanted if any(len(side.queries(*one[:2])) >= MIN_TAGGED for side in sides)]
+    left_out = {one.tag for one in wanted if one not in held}
+    # With fewer queries asked it would name all.
+    too_small = [tag for tag in evaluation.tags if tag in left_out and evaluation.only is None]
+    return Gates([*gates.where(lambda gate: gate.tag != EACH_TAG), *held], own=gates.own, too_small=too_small)
 
 
 def rates_rankings(metric: Metric) -> bool:

@@ -141,9 +141,8 @@ class IRMetrics:
                 item.queries()  # skips the test that has none of --ir-query
                 stored, compared = read_stored_run(item, against)
                 asked = item.retriever(retriever)
-                own = None if stored is None else stored.source
                 if isinstance(asked, Run):
-                    if asked.source == own is not None:
+                    if stored is not None and asked.source == stored.source is not None:
                         raise RunError(_ITSELF)
                     said = "No search was asked: the answers are those of a recorded run."
                     item.notes.append(Note("normal", said))
@@ -167,7 +166,7 @@ class IRMetrics:
                 comparison = None if baseline is None else Comparison(now, baseline)
                 if comparison is None:
                     gates, compared = item.written_gates, Against()
-                result = _decided(item, with_each_tag(gates, now), now, comparison, compared)
+                result = _decided(item, gates, now, comparison, compared)
                 add_notes(item, result)
                 if committed is not None:
                     from pytest_irmetrics.analysis.since import add_since  # noqa: PLC0415 - as above
@@ -194,7 +193,7 @@ class IRMetrics:
         if stored is None:  # a missing baseline has raised RunError
             pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
         baseline = item.evaluation(item.metrics, Retrieved(stored)).of_run(stored)
-        result = run_selftest(baseline, with_each_tag(item.gates, baseline), against)
+        result = run_selftest(baseline, item.gates, against)
         result.notes = [*item.notes, *result.notes]
         return self._conclude(item, result)
 
@@ -304,6 +303,7 @@ def _decided(
     """Decide the test's gates on today's run, compared with one called `against`."""
     settings = item.settings
     storing = settings.update and against.name == OWN_BASELINE
+    gates = with_each_tag(gates, now, None if storing else comparison)
     verdicts = decide(Case(now, gates, comparison, against, storing, bool(settings.only_queries)))
     looked_through = {"ids": item.seen.items, "errors": item.seen.without_id}
     if verdicts and verdicts[0].word in looked_through and item.fixtures.doc_id is None:
@@ -311,11 +311,11 @@ def _decided(
         details = _with_fixture_to_write(item, looked_through[first.word], first.details)
         verdicts = (first._replace(details=details),)
     if settings.update:
-        unchecked = [verdict for verdict in verdicts if verdict.state == "not checked"]
-        verdicts = tuple(verdict for verdict in verdicts if verdict not in unchecked)
-        if comparison is not None:  # with the first baseline there was nothing to hold it to
-            said = "An update is not held to that."
-            verdicts += tuple(one._replace(text=f"{one.text} {said}") for one in unchecked)
+        said = " An update is not held to that."
+        unchecked = [one._replace(text=one.text + said) for one in verdicts if one.state == "not checked"]
+        checked = [one for one in verdicts if one.state != "not checked"]
+        # With the first baseline there was nothing to hold it to.
+        verdicts = (*checked, *([] if comparison is None else unchecked))
     corpus = item.fixtures.corpus
     return ItemResult(
         now,

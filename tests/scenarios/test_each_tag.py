@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+from tests.cli.console import run
 from tests.projects import printed
 
 TAGS = {"long": 12, "short": 10, "rare": 3}
@@ -76,3 +77,18 @@ def test_a_golden_set_has_it_too_and_where_no_query_has_a_tag_it_is_an_error(pro
     project.write("golden/faq.yaml", "queries: [{query: a, relevant: d}]")
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.8, tag="*")'])
     assert "no query has the tag '*'" in printed(project.run())
+
+
+def test_score_and_the_self_test_keep_the_gate_of_a_tag_that_ten_queries_carried(project, monkeypatch):
+    monkeypatch.chdir(project.path)
+    golden = 'slices: {"*": {mrr: {max_drop: 0.1}}}\n' + GOLDEN
+    gated(project)
+    project.write("golden/faq.yaml", golden)
+    project.store()
+    project.write("golden/faq.yaml", golden.replace(", tags: [short]", "", 1))
+    project.answers(SHORT_LOST)
+    project.run("--ir-report=now.json")
+    scored = run("score", "golden/faq.yaml", "now.json", "--against", str(project.baseline))
+    assert scored.status == 1
+    assert "mrr [short] 0.5000 (−0.5000)" in scored.out
+    assert "mrr max_drop [short]" in printed(project.run("--ir-selftest", "-vv", "-o", "ir_max_drop=off"))
