@@ -26,7 +26,7 @@ from pytest_irmetrics.reports.item_report import (
 )
 from pytest_irmetrics.thresholds import WORDS, Gates
 
-_ON_MEANS = (*WORDS, "accept")
+_ON_MEANS = (*WORDS, "accept", "baseline")
 """The words of verdicts that the row of a mean shows."""
 
 _NAMED = 20
@@ -231,10 +231,9 @@ class ItemResult:
         """
         failed = [verdict for verdict in self.verdicts if verdict.failed]
         fell = [verdict for verdict in failed if verdict.compares or verdict.word == "baseline"]
-        if self.comparison is not None and self.comparison.edited_means:
-            return False  # the file is to be restored
+        is_to_restore = self.comparison is not None and self.comparison.edited_means
         # A gate over no query would have none under a new baseline either.
-        if len(fell) + len(self.floors) < len(failed):
+        if is_to_restore or len(fell) + len(self.floors) < len(failed):
             return False
         edited = self.comparison is not None and self.comparison.is_edited
         return not failed or (edited and not fell) or not all(v.over_no_query for v in fell)

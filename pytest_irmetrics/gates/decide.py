@@ -89,9 +89,15 @@ def _judge(case: Case, gate: Gate) -> Verdict | None:
         return None
     try:
         obstacle = not_comparable(case, gate) if gate.metric.kind == "overlap" else None
-        return obstacle or _JUDGES[gate.word](case, gate)
+        verdict = obstacle or _JUDGES[gate.word](case, gate)
     except NoQueryError as error:
-        return Verdict.of(gate, case.failure(gate), f"A gate over no query: {error}", over_no_query=True)
+        verdict = Verdict.of(gate, case.failure(gate), f"A gate over no query: {error}", over_no_query=True)
+    # Without the tag in the stored baseline there would be no gate on it.
+    is_gone = gate.tag and gate.tag not in case.evaluation.golden.tags and case.against.update_command
+    if is_gone and verdict is not None and (verdict.over_no_query or not verdict.failed):
+        text = f"A gate over no query: {gate.metric} has none tagged {gate.tag!r} any more. Give the tag back, or store a new baseline."
+        return Verdict.of(gate, "failed", text)._replace(word="baseline")
+    return verdict
 
 
 def _bound(case: Case, gate: Gate) -> Verdict:
@@ -310,6 +316,9 @@ def _unpaired(case: Case) -> Iterator[Verdict]:
         return
     share = comparison.paired_share()
     edited, edited_share = comparison.passages_edited, comparison.share_of(comparison.passages_edited)
+    queries = (*comparison.reworded, *edited, *comparison.new)
+    both, today = comparison.now.counted, comparison.full.counted
+    weight, whole = (math.fsum(query.weight for query in side) for side in (both, today))
     if share < MIN_PAIRED:
         text = too_few_paired(comparison, share, against)
     elif against.given and weight < MIN_PAIRED * whole:
@@ -317,9 +326,6 @@ def _unpaired(case: Case) -> Iterator[Verdict]:
     elif not at_least(_MAX_EDITED, edited_share):
         name, queries = against.name, edited
         text = (
-    queries = (*comparison.reworded, *edited, *comparison.new)
-    both, today = comparison.now.counted, comparison.full.counted
-    weight, whole = (math.fsum(query.weight for query in side) for side in (both, today))
             f"{plural(len(edited), *QUERY)} of {name}, {per_cent(edited_share)} by weight, "
             f"{'judges' if len(edited) == 1 else 'judge'} other passages now: {listed(edited)}. "
             f"{name[0].upper()}{name[1:]} was not searched for these, so a fall could hide behind the edit."

@@ -60,7 +60,7 @@ class Verdict(NamedTuple):
 
     The latter: ``errors`` (queries that could not be retrieved), ``empty`` (nothing came back for any query that has an
     answer), ``ids`` (no returned id is a known one), ``forbidden``, ``no_answer``, ``baseline`` (too few queries are in
-    both runs).
+    both runs, or none has a tag of it).
     """
     metric: Metric | None = None
     tag: str | None = None

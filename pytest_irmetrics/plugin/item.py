@@ -74,6 +74,8 @@ class GatedItem:
         """What is kept of the items that come back."""
         self.notes: list[Note] = []
         """What its report is to say besides the verdicts."""
+        self.stored_tags: frozenset[str] = frozenset()
+        """The tags in the stored baseline that it is held to."""
         self.baseline_digest: str | None = None
         """In an updating run, the digest of the stored baseline as it was read."""
 
@@ -160,13 +162,13 @@ class GatedItem:
         require_depth(metrics, self.depth)
         return metrics
 
-    @cached_property
+    @property
     def gates(self) -> Gates:
         """The limits that this item is held to where it is compared with a baseline: the default `max_drop` too."""
         rated, max_drop = () if self.golden.judges_nothing else self.metrics, self.settings.max_drop
         gates = resolve_with_default(self._thresholds, rated, max_drop, "the default, ir_max_drop")
-        # A mark can name a slice that only some of the test's sets have.
-        return gates.where(lambda gate: gate.tag in (None, EACH_TAG, *self.golden.tags))
+        # A mark can name a slice that only some of the test's sets have. One that was renamed in this keeps its gate, which fails.
+        return gates.where(lambda gate: gate.tag in (None, EACH_TAG, *self.golden.tags, *self.stored_tags))
 
     @property
     def written_gates(self) -> Gates:

@@ -23,7 +23,7 @@ from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note,
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.run import Header, Run
 from pytest_irmetrics.run.answer import NO_ANSWER, document_of
-from pytest_irmetrics.thresholds import EACH_TAG, Gates
+from pytest_irmetrics.thresholds import EACH_TAG
 
 
 def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
@@ -143,7 +143,7 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
     update, comparison, against = item.settings.update, result.comparison, result.against.name
     result.notes += notes_on(result, verbose=item.verbosity >= 1)
     if comparison is not None and against == OWN_BASELINE and not update:
-        result.notes += _on_limits(item, comparison, item.gates)
+        result.notes += _on_limits(item, comparison)
     if against == OWN_BASELINE or not item.baseline_file.exists():
         result.notes += _on_floors(result)
     own = item.settings.shown(item.baseline_file)
@@ -152,9 +152,8 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
         result.notes.append(Note("quiet", f"The baseline of this test, {said}"))
     if not result.gates.slices and not result.verdicts and not update:
         compared = ", and no baseline was compared" if comparison is None else ""
-        result.notes.append(
-            Note("normal", f"Nothing is gated here: no threshold binds to this test{compared}.")
-        )
+        said = f"Nothing is gated here: no threshold binds to this test{compared}."
+        result.notes.append(Note("normal", said))
 
 
 def _on_floors(result: ItemResult) -> Iterator[Note]:
@@ -171,15 +170,14 @@ def _on_floors(result: ItemResult) -> Iterator[Note]:
         yield Note("normal", f"To accept it, set first: {', '.join(starts)}.")
 
 
-def _on_limits(item: GatedItem, comparison: Comparison, gates: Gates) -> Iterator[Note]:
+def _on_limits(item: GatedItem, comparison: Comparison) -> Iterator[Note]:
     """Say which limits differ from those that judged the baseline when it was stored, those that let more pass first."""
     run, golden = comparison.baseline.run, comparison.full.golden
     stored = read_limits(run, item.settings.custom_metrics)
     if stored is None or item.settings.only_queries:
         return
-    edits = limit_edits(stored, gates, golden.queries, run.means)
-    differing = [f"{edit.text}{' (holds less)' * edit.holds_less}" for edit in edits]
-    if differing:
+    edits = limit_edits(stored, item.gates, golden.queries, run.means)
+    if differing := [f"{edit.text}{' (holds less)' * edit.holds_less}" for edit in edits]:
         lead = "Limits differ from those that judged the baseline when it was stored"
         command = item.command("--ir-baseline-update")
         yield Note("quiet", f"{lead}: {listed(differing)}. To store today's: {command}")
