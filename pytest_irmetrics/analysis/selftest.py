@@ -10,6 +10,7 @@ import hashlib
 import json
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import partial
 from itertools import chain, count
 from typing import NamedTuple
 
@@ -165,25 +166,13 @@ def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
     def with_unjudged(query: Query, ranking: Sequence[str]) -> Sequence[str]:
         return (_unjudged(documents, query, ranking), *ranking)[: intact.depth]
 
-    rankings: tuple[tuple[str, str, Change], ...] = (
-        (
-            "best hit of every query lost",
-            "The first relevant document of every ranking is no longer returned.",
-            without_best,
-        ),
-        (
-            "rankings shifted by one",
-            "1 unjudged document of other queries is pushed in at the top of every ranking.",
-            with_unjudged,
-        ),
-        (
-            f"rankings truncated to {_TRUNCATED}",
-            f"Only the first {_TRUNCATED} results of every query come back.",
-            lambda _, ranking: ranking[:_TRUNCATED],
-        ),
-    )
-    for name, what, change in rankings:
-        yield _Degraded(name, what, answerable, change, _ON_RANKINGS, must_fall=AUTO.value)
+    of_all = partial(_Degraded, queries=answerable, advice=_ON_RANKINGS, must_fall=AUTO.value)
+    what = "The first relevant document of every ranking is no longer returned."
+    yield of_all("best hit of every query lost", what, change=without_best)
+    what = "1 unjudged document of other queries is pushed in at the top of every ranking."
+    yield of_all("rankings shifted by one", what, change=with_unjudged)
+    what = f"Only the first {_TRUNCATED} results of every query come back."
+    yield of_all(f"rankings truncated to {_TRUNCATED}", what, change=lambda _, ranking: ranking[:_TRUNCATED])
     found = {query.id: {*chain.from_iterable(intact.rankings(query.id))} for query in answerable}
     working = [query for query in answerable if not found[query.id].isdisjoint(intact.golden.relevant(query))]
     # Always in one order: the first few are part of the first many.

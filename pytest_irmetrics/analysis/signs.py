@@ -253,21 +253,6 @@ def _ended_early(answers: Answers) -> str | None:
     return f"{_of_answers(seen, answers)} end earlier than before, and up to there are the baseline's{cut}. Look at {look}."
 
 
-def _begins_later(answers: Answers) -> str | None:
-    """Look for answers that are the baseline's without their first result."""
-
-    def without_first(before: Ranking, now: Ranking) -> bool:
-        return len(before) >= _FEWEST and before[0] not in now and now[: len(before) - 1] == before[1:]
-
-    seen = _showing(answers, without_first)
-    if not seen:
-        return None
-    return (
-        f"{_of_answers(seen, answers)} lack what came first, and are the baseline's from there on. Look for an offset of "
-        "one, as where results are counted from 1 in place of 0."
-    )
-
-
 # What has many causes --------------------------------------------------------------------------------------
 
 
@@ -352,7 +337,6 @@ _SIGNS: Sequence[tuple[str, Look, bool]] = (
     ("reversed", _reversed, False),
     ("other_query", _other_query, False),
     ("ended_early", _ended_early, False),
-    ("begins_later", _begins_later, False),
     ("reordered", _reordered, True),
     ("nothing_shared", _nothing_shared, True),
     ("fewer_results", _fewer_results, False),

@@ -59,10 +59,8 @@ def _judgment(golden: GoldenSet, where: str, row: Row, *, by_text: bool) -> Judg
     if not (by_text or _is_judged_by_text(query, row.doc, grade, text)):
         return judgment
     if not normalize_text(text):
-        raise shared.CommandError(
-            f"{where}: {quote(row.doc)} is judged by its text, which is empty. Write it: --passage QUERY DOC TEXT "
-            "GRADE, or in a column text."
-        )
+        message = "This query is judged by passage. Give the text that was read, too: --passage QUERY DOC TEXT GRADE, or a column text."
+        raise shared.CommandError(f"{where}: {message}")
     return _by_text(judgment, text)
 
 

@@ -91,7 +91,7 @@ def run(options: argparse.Namespace) -> int:
         if options.interactive and items:
             Interview(items, golden, append, options.file, titles, texts).run()
         elif options.out is not None:
-            _write_csv(items, titles, texts, options.file, options.out)
+            _write_csv(items, titles, texts, options)
         else:
             _print_table(items, titles, heading, options.file)
     return shared.OK
@@ -207,13 +207,17 @@ def _print_table(items: Sequence[Unjudged], titles: Mapping[str, str], heading: 
     how = f"`pytest-irmetrics label {shlex.quote(file)} -i` one by one, --judge QUERY DOC GRADE, or --out LIST.csv and then --from LIST.csv in a spreadsheet."
     shared.print_blocks([Text(heading)])
     if items:
-        shared.print_blocks([Table.of(items, columns), Text(f"To judge them: {how}")])
+        shared.print_blocks([Table.of(items, columns, whole=["document"]), Text(f"To judge them: {how}")])
 
 
 def _write_csv(
-    items: Sequence[Unjudged], titles: Mapping[str, str], texts: Mapping[str, str], file: str, out: str
+    items: Sequence[Unjudged],
+    titles: Mapping[str, str],
+    texts: Mapping[str, str],
+    options: argparse.Namespace,
 ) -> None:
     """Write what there is to judge as CSV, with an empty column `rating`, for a spreadsheet. Raises CommandError."""
+    out = options.out
     if out != shared.STANDARD and Path(out).exists():
         raise shared.CommandError(
             f"{out}: is there already, perhaps with ratings in it. Append those (--from), then delete it, or give another name."
@@ -227,6 +231,7 @@ def _write_csv(
         numbers = "", one.rank, f"{one.influence:.6f}"
         writer.writerow([*map(guard_formula, asked), *numbers, *map(guard_formula, about)])
     shared.write_file(out, text.getvalue().encode("utf-8-sig"))  # by its first bytes Excel recognises UTF-8
-    back = shlex.join(["pytest-irmetrics", "label", file, "--from", out])
+    metrics = [word for name in options.metric for word in ("--metric", name)]
+    back = shlex.join(["pytest-irmetrics", "label", options.file, *metrics, "--from", out])
     told = f"{plural(len(items), 'document')} to judge. Fill in the column rating, and then: {back}"
     shared.print_about(out, f"{out}: {told}")

@@ -179,7 +179,7 @@ def find_unknown_ids(evaluation: Evaluation) -> UnknownIds | None:
                 return None
             returned |= documents
             answers.add(tuple(ranking))
-    is_one_answer = len(answers) == 1 and len(counted) > 2
+    is_one_answer = len(answers) == 1 < len(returned) and len(counted) > 2
     return UnknownIds(list(returned), sorted(known), is_one_answer) if known and returned else None
 
 

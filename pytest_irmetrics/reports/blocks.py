@@ -55,13 +55,16 @@ class Table(NamedTuple):
 
     @classmethod
     def of(cls, rows: Sequence[T], columns: Sequence[Column[T]], **more: Any) -> Table:
-        """Return a table of things, given each column's heading, alignment and text of a thing; without columns of no text."""
+        """Return a table of things, given each column's heading, alignment and text of a thing; without columns of no text.
+
+        `more` are further fields, of which `whole` has the headings of its columns here, not their places.
+        """
         texts = [(head, side, [cell(row) for row in rows]) for head, side, cell in columns]
         kept = [(head, side, cells) for head, side, cells in texts if any(cells)]
-        sides = "".join(side for _, side, _ in kept)
-        return cls(
-            [head for head, *_ in kept], [*zip(*(cells for *_, cells in kept), strict=True)], sides, **more
-        )
+        heads, sides = [head for head, *_ in kept], "".join(side for _, side, _ in kept)
+        if "whole" in more:
+            more["whole"] = [heads.index(head) for head in more["whole"] if head in heads]
+        return cls(heads, [*zip(*(cells for *_, cells in kept), strict=True)], sides, **more)
 
 
 class RankedDocument(NamedTuple):

@@ -175,7 +175,7 @@ def _means(item: ItemReport) -> Iterator[Block]:
         columns = _row_columns(
             item, "metric", "limit", "now", "baseline", "change", "in full", "worse", "better"
         )
-        yield Table.of(shown, columns, drawn=shown, whole=(1,), until=Level.NORMAL)
+        yield Table.of(shown, columns, drawn=shown, whole=["limit"], until=Level.NORMAL)
     if len(failed) > _FAILED_MEANS:
         yield Text(f"{len(failed) - _FAILED_MEANS:,} more fail (-v names them).", until=Level.NORMAL)
     if item.rows:
@@ -321,7 +321,7 @@ def _selftest(item: ItemReport) -> Iterator[Block]:
         ("verdict", "<", _caught),
     ]
     if tried:
-        yield Table.of(tried, columns, bad=missed, whole=(0, 1, 2))
+        yield Table.of(tried, columns, bad=missed, whole=["degradation", "moves", "verdict"])
     for one in tried:
         caught = f"caught by {', '.join(one.caught_by)}" if one.caught_by else "MISSED"
         yield Text(f"{one.name}: {caught}. {one.what}", level=Level.ALL)

@@ -152,7 +152,9 @@ def blocks(history: BaselineHistory, limit: int) -> Iterator[Block]:
         ("subject", "<", lambda one: one.subject),
     ]
     shown = points[-limit:][::-1]
-    yield Table.of(shown, by_version, bad=[n for n, one in enumerate(shown) if one.lowered], whole=(0, 1))
+    yield Table.of(
+        shown, by_version, bad=[n for n, one in enumerate(shown) if one.lowered], whole=["date", "commit"]
+    )
     if len(shown) < len(points):
         yield Text(f"{plural(len(points) - len(shown), 'more version')} (--limit 0 shows all)")
     for point in shown:

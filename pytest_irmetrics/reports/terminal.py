@@ -104,7 +104,7 @@ def _query(block: Query, screen: Screen, *, ranked: bool) -> Iterator[Line]:
         ("title", "<", lambda one: one.title),
     ]
     returned = [now for _, _, now in block.ranks if now is not None]
-    ranking = Table.of([*returned, *block.missing], columns, whole=(3,))
+    ranking = Table.of([*returned, *block.missing], columns, whole=["document"])
     inner = screen._replace(width=screen.width - 2)
     yield from (Line(line.text).indented() for line in _table(ranking, inner))
     yield Line("")

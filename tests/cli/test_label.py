@@ -141,8 +141,16 @@ def test_what_is_judged_already_leaves_an_empty_list_in_every_form():
     options = ["--run", "done.json", "--baseline-dir", "none"]
     assert label(*options).out == f"{FILE}: 0 unjudged documents that ndcg@10 looks at.\n"
     assert listed(*options) == []
-    assert "0 documents to judge." in label(*options, "--out", "x.csv").out
+    written = label(*options, "--metric", "mine", "--out", "x.csv").out
+    assert written.endswith(
+        "0 documents to judge. Fill in the column rating, and then: pytest-irmetrics label golden/faq.yaml --metric mine --from x.csv\n"
+    )
     assert "0 unjudged documents" in label(*options, "-i").out
+
+
+def test_an_id_to_copy_is_not_cut():
+    write_run("long.json", {"refund": ["x" * 90]})
+    assert "x" * 90 in label("--run", "long.json").out
 
 
 CORPORA = {
@@ -475,7 +483,7 @@ def test_a_passage_is_asked_for_where_the_query_judges_passages():
         ("terms", "no cash", 1),
         ("bag", "it folds", 2),
     ]
-    assert "Write it: --passage QUERY DOC" in label("--judge", "back", "map#3", "2", status=1).err
+    assert "Give the text that was read, too: --passage QUERY DOC" in label("--judge", "back", "map#3", "2", status=1).err
     assert (third.doc, third.text, third.grade) == ("tips", "Pack it well.", 3)
     assert (first.doc, first.text, first.grade) == ("book", "keep the receipts", 1)
     assert (second.doc, second.text, second.grade) == ("faq", "The way back", 2)

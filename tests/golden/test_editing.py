@@ -137,7 +137,7 @@ def test_passages_are_kept_and_added(capsys):
         (
             PASSAGES,
             ["--judge", "a", "c", "2"],
-            "'c' is judged by its text, which is empty. Write it: --passage QUERY DOC TEXT GRADE, or in a column text.",
+            "This query is judged by passage. Give the text that was read, too: --passage QUERY DOC TEXT GRADE, or a column text.",
         ),
         (PASSAGES, ["--judge", "a", "handbook", "1"], "and here by passage. Keep one"),
         (

@@ -132,8 +132,8 @@ def words_of(query):
 
 FAULTS = {
     # Places.
-    "the index of results begins at 1": Change(index_from_one, ("begins_later",)),
-    "the first of ten results is dropped": per_answer(lambda _, a: a[1:], ("begins_later",)),
+    "the index of results begins at 1": Change(index_from_one, ("lost_before_ranking",)),
+    "the first of ten results is dropped": per_answer(lambda _, a: a[1:], ("lost_before_ranking",)),
     "the first of few results is dropped": per_answer(lambda _, a: a[1:], ("fewer_results",), STRICT),
     "the first two are taken for a header": per_answer(
         lambda _, a: a[2:], ("lost_before_ranking", "fewer_results")
