@@ -124,7 +124,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
             # A metric that was gated at that commit alone has no score today.
             metric = verdict.metric if verdict.metric in now.metrics else None
             is_edited = verdict.word in _ABOUT_ANSWERS or not is_anew
-            limits_changed = _LOOSENED if report.holds_less else _ADDED
+            limits_changed = _ADDED if verdict.compares and not report.holds_less else _LOOSENED
             why = limits_changed if verdict.origin == _ORIGIN else _EDITED if is_edited else anew
             accepted.append((verdict._replace(text=text, metric=metric), why))
     moved = [*_means(comparison, scored, run, gated)]
