@@ -483,7 +483,10 @@ def test_a_passage_is_asked_for_where_the_query_judges_passages():
         ("terms", "no cash", 1),
         ("bag", "it folds", 2),
     ]
-    assert "Give the text that was read, too: --passage QUERY DOC" in label("--judge", "back", "map#3", "2", status=1).err
+    assert (
+        "Give the text that was read, too: --passage QUERY DOC"
+        in label("--judge", "back", "map#3", "2", status=1).err
+    )
     assert (third.doc, third.text, third.grade) == ("tips", "Pack it well.", 3)
     assert (first.doc, first.text, first.grade) == ("book", "keep the receipts", 1)
     assert (second.doc, second.text, second.grade) == ("faq", "The way back", 2)
