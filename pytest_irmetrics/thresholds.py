@@ -141,6 +141,11 @@ class Gate(NamedTuple):
         """Whether it holds a run against another, so that without one it is not checked."""
         return bool(WORDS[self.word].compares_with) or self.metric.kind == "overlap"
 
+    @property
+    def sign(self) -> str:
+        """The limit as tables show it: `≥0.8`, `drop≤5%`."""
+        return f"{WORDS[self.word].sign}{self.limit}"
+
     def allowed(self, baseline: float | None) -> float:
         """Return the limit as a number on the metric's scale; `baseline` is the mean that a share is taken of."""
         return self._scaled(self.limit.value / 100 if self.limit.percent else self.limit.value, baseline)

@@ -74,7 +74,8 @@ def _read(repository: Repository, commit: str, path: str, called: str, depth: in
     except GitError as error:
         return str(error)
     except RunError as error:
-        return str(error).partition(". ")[0]  # what mends a file is no help for what is committed
+        # What mends a file is no help for what is committed.
+        return shown + str(error).removeprefix(shown).partition(". ")[0]
     if depth is None or (run.depth is not None and run.depth >= depth):
         return run
     held = "an unknown number of results" if run.depth is None else plural(run.depth, "result")

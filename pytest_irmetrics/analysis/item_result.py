@@ -50,7 +50,7 @@ class ItemResult:
     """The run that it was compared with: where a fall since another commit is all that counts, the run of then."""
     notes: list[Note] = field(default_factory=list)
     almost_held: Mapping[str, str] = field(default_factory=dict)
-    """The key of a judged passage → what a returned chunk holds of it: a `half`, or all in other `letters`."""
+    """The key of a judged passage → what a returned chunk holds of it: a `half` of its words, or all in another `case`."""
     not_in_index: frozenset[str] = frozenset()
     """The documents with a grade above 0 that the index is known to lack."""
     since: SinceReport | None = None
@@ -169,7 +169,7 @@ class ItemResult:
         broken = dict.fromkeys(v.sign for v in own if v.failed and not (v.single or v.as_stored))
         states = {verdict.state for verdict in own}
         default = "not checked" if words else ""
-        limits = [f"{WORDS[word].sign}{words[word].limit}" for word in WORDS if word in words]
+        limits = [words[word].sign for word in WORDS if word in words]
         # Where this branch loosened one, that of then is another.
         limits += [limit for limit in broken if limit not in limits]
         row = ScoreRow(
@@ -231,9 +231,10 @@ class ItemResult:
         """
         failed = [verdict for verdict in self.verdicts if verdict.failed]
         fell = [verdict for verdict in failed if verdict.compares or verdict.word == "baseline"]
-        is_to_restore = self.comparison is not None and self.comparison.edited_means
+        if self.comparison is not None and self.comparison.edited_means:
+            return False  # the file is to be restored
         # A gate over no query would have none under a new baseline either.
-        if is_to_restore or len(fell) + len(self.floors) < len(failed):
+        if len(fell) + len(self.floors) < len(failed):
             return False
         edited = self.comparison is not None and self.comparison.is_edited
         return not failed or (edited and not fell) or not all(v.over_no_query for v in fell)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 import re
 import shlex
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 
 from pytest_irmetrics.base.numbers import LATENCY_DIGITS, TOLERANCE, score_text
@@ -318,10 +318,9 @@ def _unpaired(case: Case) -> Iterator[Verdict]:
     edited, edited_share = comparison.passages_edited, comparison.share_of(comparison.passages_edited)
     queries = (*comparison.reworded, *edited, *comparison.new)
     both, today = comparison.now.counted, comparison.full.counted
-    weight, whole = (math.fsum(query.weight for query in side) for side in (both, today))
     if share < MIN_PAIRED:
         text = too_few_paired(comparison, share, against)
-    elif against.given and weight < MIN_PAIRED * whole:
+    elif against.given and _weight(both) < MIN_PAIRED * _weight(today):
         text = f"Of {plural(len(today), *QUERY)} {against.name} answers only {len(both):,} in these words, by weight less than half."
     elif not at_least(_MAX_EDITED, edited_share):
         name, queries = against.name, edited
@@ -333,6 +332,10 @@ def _unpaired(case: Case) -> Iterator[Verdict]:
     else:
         return
     yield Verdict("failed", text, "baseline", queries=queries, details=(pair_again(against),))
+
+
+def _weight(queries: Iterable[Query]) -> float:
+    return math.fsum(query.weight for query in queries)
 
 
 def would_pass(evaluation: Evaluation, query: Query, gates: Gates) -> bool:

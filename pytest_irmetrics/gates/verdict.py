@@ -99,8 +99,7 @@ class Verdict(NamedTuple):
             more["broken_by"] = abs(more["value"] - more["limit"]) / max(abs(more["limit"]), least)
         if gate.query_id is not None:
             more |= {"queries": (gate.query_id,), "single": True}
-        sign = f"{WORDS[gate.word].sign}{gate.limit}"
-        return cls(state, text, gate.word, gate.metric, gate.tag, origin=gate.origin, sign=sign, **more)
+        return cls(state, text, gate.word, gate.metric, gate.tag, origin=gate.origin, sign=gate.sign, **more)
 
     @property
     def failed(self) -> bool:

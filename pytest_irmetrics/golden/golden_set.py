@@ -141,12 +141,11 @@ class GoldenSet:
     @cached_property
     def _lines(self) -> list[str]:
         """The lines of the file, or of a BEIR folder's split; none where it can no longer be read, or was made in Python."""
-        path = self.path
-        if path is None:
+        if self.path is None:
             return []
         with suppress(Wrong):
-            is_folder = os.path.isdir(path)  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
-            return Source(path / "qrels" / Path(self.shown).name if is_folder else path, "").lines()
+            is_folder = os.path.isdir(self.path)  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
+            return Source(self.path / "qrels" / Path(self.shown).name if is_folder else self.path, "").lines()
         return []
 
     def __repr__(self) -> str:

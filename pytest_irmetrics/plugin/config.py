@@ -106,7 +106,6 @@ def _lines(text: str) -> list[str]:
 _COUNT = _whole_number(10**9)
 _LIMIT = _Kind("a number, per cent, `auto` or `off`", str)
 _FOLDER = _Kind("a folder below that of each test file", _folder)
-_REPEATED = _one_of("error", "collapse")
 _NAMES = _Kind("names (mrr map ndcg@3 ndcg@10 precision@10 recall@10)", _lines)
 _THRESHOLDS = _Kind("`METRIC [MIN] word=value …` in a line each, with the mark's words (none)", _lines)
 
@@ -122,7 +121,7 @@ SETTINGS: dict[str, tuple[str | None, str, _Kind]] = {
     "ir_duplicates": (
         "error",
         "What a repeated id in a ranking does (`collapse` keeps the first)",
-        _REPEATED,
+        _one_of("error", "collapse"),
     ),
     "ir_concurrency": ("1", "How many queries are in flight at once", _COUNT),
     "ir_timeout": ("", "How long a query may take", _Kind("a number of seconds above 0", _seconds)),

@@ -46,8 +46,8 @@ class Table(NamedTuple):
     """`<` or `>` for each column."""
     bad: Collection[int] = ()
     """The rows that stand out."""
-    whole: Collection[int] = (0,)
-    """The columns that are not cut where a screen is narrow."""
+    whole: Collection[str] | None = None
+    """The headings of the columns that are not cut where a screen is narrow; None: the first one's."""
     drawn: Sequence[ScoreRow | None] = ()
     """The numbers of each row, for outputs that draw them; empty where there is nothing to draw."""
     level: Level = Level.NORMAL
@@ -55,15 +55,10 @@ class Table(NamedTuple):
 
     @classmethod
     def of(cls, rows: Sequence[T], columns: Sequence[Column[T]], **more: Any) -> Table:
-        """Return a table of things, given each column's heading, alignment and text of a thing; without columns of no text.
-
-        `more` are further fields, of which `whole` has the headings of its columns here, not their places.
-        """
+        """Return a table of things, given each column's heading, alignment and text of a thing; without columns of no text."""
         texts = [(head, side, [cell(row) for row in rows]) for head, side, cell in columns]
         kept = [(head, side, cells) for head, side, cells in texts if any(cells)]
         heads, sides = [head for head, *_ in kept], "".join(side for _, side, _ in kept)
-        if "whole" in more:
-            more["whole"] = [heads.index(head) for head in more["whole"] if head in heads]
         return cls(heads, [*zip(*(cells for *_, cells in kept), strict=True)], sides, **more)
 
 

@@ -74,7 +74,9 @@ def _block(block: Block, screen: Screen, *, ranked: bool) -> Iterator[Line]:
 def _table(block: Table, screen: Screen) -> Iterator[Line]:
     """Yield the lines of a table, of which the last one of each row has the row's style."""
     cells = [[screen.line(cell) for cell in row] for row in (block.head, *block.rows)]
-    rows = table(cells, block.align, screen.width, screen.dots, block.whole)
+    named = block.head[:1] if block.whole is None else block.whole
+    whole = [place for place, head in enumerate(block.head) if head in named]
+    rows = table(cells, block.align, screen.width, screen.dots, whole)
     for place, parts in enumerate(rows, -1):
         style = "bold" if place < 0 else "red" if place in block.bad else ""
         # Of a row broken in several lines the last one, with the verdict, has the style.
