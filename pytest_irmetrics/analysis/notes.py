@@ -26,7 +26,7 @@ About = Callable[..., Iterator[str]]
 """What a note says, if anything, of an ItemResult; of two runs, of their Comparison and the ItemResult."""
 
 _ON_CUT = "The border of a chunk cuts it, or the text was edited: let chunks overlap by as much, or judge a shorter text."
-_ON_LETTERS = "Case counts: return chunks as the corpus has them, or judge the text that comes back."
+_ON_CASE = "Case counts: return chunks as the corpus has them, or judge the text that comes back."
 _ON_MISSED = "The ranking missed it, or the corpus words it otherwise, or cuts it into small pieces."
 
 _NAMED = 3
@@ -246,7 +246,7 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
     no = "not" if comparison is None else "no longer"
     for part, what, cause in (
         ("half", f"{no} whole in any returned chunk, only in part", _ON_CUT),
-        ("letters", f"{no} in any returned chunk but in other capitals or small letters", _ON_LETTERS),
+        ("case", f"{no} in any returned chunk but in other capitals or small letters", _ON_CASE),
         ("", f"{no} in any returned chunk, though chunks of the document came back", _ON_MISSED),
     ):
         keys = [key for key in missed if result.almost_held.get(key, "") == part]

@@ -66,8 +66,8 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     written. The verdicts are *accepted*, or failed where nothing may be.
     """
     now, run, report = result.evaluation, committed.run, committed.report
-    beside = result.against.name not in ("", OWN_BASELINE)
-    if beside and run is None and not committed.why:
+    has_other_run = result.against.name not in ("", OWN_BASELINE)
+    if has_other_run and run is None and not committed.why:
         return  # nobody stores a baseline of a test that is compared with another run
     result.since = report
     if run is None and committed.why:
@@ -77,17 +77,17 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     if run is None:
         report.details = ["There is no baseline of this test to compare with."]
         return
-    edited = Comparison(now, now.of_run(run))
-    edits = [*edits_of(edited, committed.golden)]
+    under_today = Comparison(now, now.of_run(run))
+    edits = [*edits_of(under_today, committed.golden)]
     if run.depth and now.depth and run.depth != now.depth:
         edits.append(Edit("depth", "", str(run.depth), str(now.depth), weaker=now.depth < run.depth))
-    limits, judging = read_limits(run, now.custom, _ORIGIN), with_each_tag(gates, now, edited)
+    limits, judging = read_limits(run, now.custom, _ORIGIN), with_each_tag(gates, now, under_today)
     if limits is not None:
         # Those of a part are on the rest as well, which may have them still.
         differing = () if committed.is_part else limit_edits(limits, gates, now.golden.queries, run.means)
         edits += [Edit("limit", edit.text, weaker=edit.holds_less) for edit in differing]
         # The worse verdict counts.
-        judging = Gates(judging, own=judging.own, also=[with_each_tag(limits.gates, now, edited)])
+        judging = Gates(judging, own=judging.own, also=[with_each_tag(limits.gates, now, under_today)])
     report.holds_less = any(edit.weaker for edit in edits)
     judged = chain.from_iterable(one.slices for one in (judging, *judging.also))
     gated = dict.fromkeys((metric, tag) for metric, tag in judged if metric.kind != "latency")
@@ -102,11 +102,11 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         for verdict in decide(Case(today, judging, comparison, against))
         if verdict.word in _JUDGED
         and states.get(verdict.key) not in ("failed", verdict.state)
-        and not (beside and verdict.word == "min_gain")  # over that other run
+        and not (has_other_run and verdict.word == "min_gain")  # over that other run
         # What a limit of then is on may be in the other part.
         and not (committed.is_part and verdict.over_no_query)
     ]
-    own = None if beside else stored
+    own = None if has_other_run else stored
     is_anew = own is None or _differ(own.run, run)
     if own is not None and _differ(own.run, now.run):
         held = today.of_run(own.run).narrowed(own.run.answers, None)
@@ -117,8 +117,8 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
             for verdict in decide(Case(held, judging, itself, against))
             if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in failed
         ]
-    accepted = [*_out_of_sight(limits, edits, gated, report.where)]
-    anew = "this test is compared with another run" if beside else _STORED_ANEW
+    accepted = [*_not_judged_today(limits, edits, gated, report.where)]
+    anew = "this test is compared with another run" if has_other_run else _STORED_ANEW
     for verdict, _, text in found:
         if verdict.failed:
             # A metric that was gated at that commit alone has no score today.
@@ -145,7 +145,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     _add_accepted(result, committed, accepted)
 
 
-def _out_of_sight(
+def _not_judged_today(
     limits: LimitsOfRun | None, edits: Iterable[Edit], gated: Iterable[tuple[Metric, str | None]], where: str
 ) -> Iterator[tuple[Verdict, str]]:
     """Yield a failed verdict on what the commit's baseline was judged by and today's run cannot be, and why that passes today."""

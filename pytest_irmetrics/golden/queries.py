@@ -256,7 +256,7 @@ class QueryReader:
         return grades, tuple(passages.values())
 
     def _items_by_name(self, node: Node, key: str, name_of: Reader = _read_name) -> dict[str, Node]:
-        """Return the items of a list, or a single one, by their names; one without a name, or of one that is there, is reported instead."""
+        """Return the items of a list, or a single one, by their names; one without a name, or with that of another, is reported and left out."""
         found: dict[str, Node] = {}
         for item in node.value if node.kind == "list" else [node]:
             name = self._source.attempt(name_of, item, key)

@@ -99,7 +99,7 @@ class Source:
             return None
 
     def require(self, read: Callable[..., T], *args: Any) -> T:
-        """Return what a function returns. Raises GoldenSetError with the mistake that it raises, and all that were added."""
+        """Return what a function returns; where it, or anything before, was mistaken, raise GoldenSetError with all mistakes."""
         found = self.attempt(read, *args)
         self.raise_any()
         return found  # type: ignore[return-value]  # it is None after a mistake alone

@@ -56,7 +56,7 @@ class _Departure:
         """Tell whether a file of the commit is gone, also where that is not staged; not one that a sparse checkout leaves out."""
         return not (self.repository.top / path).exists() and path not in self.left_out
 
-    def run(self, path: str) -> Run | None:
+    def stored_run(self, path: str) -> Run | None:
         """Return the run in a baseline of the commit; None where there is no such file. Raises RunError and GitError."""
         if path not in self._runs:
             data, shown = self.repository.read(self.commit, path), f"{path} at {self.ref}"
@@ -94,8 +94,8 @@ def read_committed(item: GatedItem) -> CommittedTest:
         path = left.repository.path_of(item.baseline_file)
         report = SinceReport(ref, left.commit, "new", path, refuses=item.settings.refuses)
         try:
-            before = _moved_from(item, left, path) if left.run(path) is None else path
-            own = left.run(before)
+            before = _moved_from(item, left, path) if left.stored_run(path) is None else path
+            own = left.stored_run(before)
             run, moved = _with_moved_queries(item, left, before, own)
         except RunError as error:
             return CommittedTest(report, why=str(error))
@@ -148,7 +148,7 @@ def _renamed_from(item: GatedItem, left: _Departure, path: str) -> str:
     asked = {_words(query.id, query.text, query.params) for query in item.golden.queries.values()}
     found = [(0, 0, path)]
     for one in left.baselines:
-        run = left.run(one) if left.is_gone(one) else None
+        run = left.stored_run(one) if left.is_gone(one) else None
         if run is not None:
             held = sum(_words(i, answer.text, answer.params) in asked for i, answer in run.answers.items())
             its_place, _, its_ids = split_baseline_path(PurePosixPath(one))
@@ -175,7 +175,7 @@ def _with_moved_queries(
     parts = parameter_parts(before)
     for one in sorted(left.baselines if wanted else (), key=lambda one: -len(parts & parameter_parts(one))):
         with suppress(IRMetricsError):  # then the test that it is of fails
-            run = left.run(one) or Run({})
+            run = left.stored_run(one) or Run({})
             asked = _asked_today(item, left, one, run)
             for query_id, answer in run.answers.items():
                 new_id = wanted.get(_words(query_id, answer.text, answer.params))
@@ -187,7 +187,7 @@ def _with_moved_queries(
     if not moved:
         return own, Counter()
     counts = Counter(sources.values())
-    first = own or left.run(counts.most_common(1)[0][0]) or Run({})
+    first = own or left.stored_run(counts.most_common(1)[0][0]) or Run({})
     return Run.of(answers | moved, first.header), counts
 
 

@@ -18,7 +18,7 @@ from pytest_irmetrics.reports.item_report import (
     explaining_gates,
     mean_name,
 )
-from pytest_irmetrics.reports.session_report import SessionReport, full_text, mean_text, parameters
+from pytest_irmetrics.reports.session_report import SessionReport, full_mean_text, mean_text, parameters
 
 _MORE_VERDICTS = 3
 """How many failed gates have a sentence, besides the first and those in the table."""
@@ -148,7 +148,7 @@ _ROW_COLUMNS: dict[str, tuple[str, Callable[[ScoreRow], str]]] = {
     "now": (">", mean_text),
     "baseline": (">", lambda row: "" if row.baseline is None else score_text(row.baseline, row.now)),
     "change": (">", lambda row: "" if row.delta is None else signed_text(row.delta, row.allowed)),
-    "in full": (">", full_text),
+    "in full": (">", full_mean_text),
     "worse": (">", lambda row: "" if row.baseline is None else f"{row.worse or 0:,}"),
     "better": (
         ">",

@@ -109,7 +109,7 @@ class SessionReport(NamedTuple):
 
     @property
     def baseline_notes(self) -> Iterator[str]:
-        """Count the baselines that nothing was compared with, and name those that no test read, or that are gone since a commit."""
+        """Say which baselines no test read, or are gone since a commit, and which losses a mark hides; count those not compared with."""
         unused, gone, count = self.unused_baselines, self.gone_since, self.baselines_passed_over
         if count:
             were = plural(count, "stored baseline was", "stored baselines were")
@@ -207,11 +207,11 @@ def query_count(item: ItemReport) -> str:
 def gated_score(row: ScoreRow) -> str:
     """Return a metric with its mean, and with what differs from that: the baseline's, and the mean over all of today's queries."""
     beside = [signed_text(row.delta, row.allowed)] if row.delta and abs(row.delta) > TOLERANCE else []
-    beside += [f"{full} over all"] if (full := full_text(row)) else []
+    beside += [f"{full} over all"] if (full := full_mean_text(row)) else []
     return f"{row.name} {mean_text(row)}" + (f" ({'; '.join(beside)})" if beside else "")
 
 
-def full_text(row: ScoreRow) -> str:
+def full_mean_text(row: ScoreRow) -> str:
     """Return the mean over all of today's queries in full depth; empty where that is the mean which is compared."""
     if row.baseline is None or row.full is None or abs(row.full - (row.now or 0.0)) <= TOLERANCE:
         return ""

@@ -116,7 +116,7 @@ def describe(value: object) -> str:
 
 
 def describe_refused(value: object, refused: RefusedError) -> str:
-    """Return what came back and why it is refused; what is long to read stands after what to do, as whatever has no id does."""
+    """Say what came back and why it is refused: a value first, but one that is long, or has no id, after what to do."""
     shown, advice = describe(value), f"{refused} {ACCEPTED}."
     if isinstance(refused, NoIdError):  # what it has of fields says best where its id is
         fields = {name: value_of(value, name) for name in ("metadata", "meta", "payload")}

@@ -48,7 +48,7 @@ class Seen:
         self.titles: dict[str, str] = {}
         """Id → the title of the document."""
         self.almost_held: dict[str, str] = {}
-        """The key of a judged passage → what a returned chunk holds of it: a `half`, or all in other `letters`."""
+        """The key of a judged passage → what a returned chunk holds of it: a `half` of its words, or all in another `case`."""
         self.items: list[Any] = []
         """The first items as they were, to see where an id is that none was read as."""
         self.without_id: list[Any] = []
@@ -202,6 +202,7 @@ def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptio
     returned: dict[str, int] = {}
 
     def read(place: int, result: Any) -> _Outcome:
+        """Return what became of the query at a place of the call."""
         items, seen = [], options.seen or Seen()
         try:
             passages = call.passages[place]

@@ -76,7 +76,7 @@ def read_passage_ranking(
         wanted = judged.get(document, ())
         held = [passage.key for passage in wanted if passage.normalized in content]
         missed = [passage for passage in wanted if passage.key not in held]
-        almost_held |= {passage.key: part for passage in missed if (part := _part_held(passage, content))}
+        almost_held |= {passage.key: part for passage in missed if (part := _near_match(passage, content))}
         # Of a query that judges by document alone no chunk is anything else, whether or not its document is judged.
         by_document = document in known.documents or not known.passages
         entries = held if document in judged else [document] if by_document else []
@@ -86,13 +86,13 @@ def read_passage_ranking(
     return tuple(ranking)
 
 
-def _part_held(passage: Passage, text: str) -> str:
-    """Return `letters` where a chunk holds a passage in capitals or small letters that are others, else `half` or nothing.
+def _near_match(passage: Passage, text: str) -> str:
+    """Say how a chunk nearly holds a passage: `case` in other capitals or small letters, `half` of its words; else nothing.
 
     A half is the first or the last one of its words, as the longer side of a border has it.
     """
     if passage.normalized.casefold() in text.casefold():
-        return "letters"
+        return "case"
     words = passage.normalized.split()
     half = len(words) // 2
     is_half = half > 1 and any(" ".join(part) in text for part in (words[:half], words[-half:]))
