@@ -17,15 +17,17 @@ from pytest_irmetrics.cli import shared
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.edit_yaml import FileEdit, Judgment
 from pytest_irmetrics.golden.format_tables import table_rows
-from pytest_irmetrics.golden.query import normalize_text
+from pytest_irmetrics.golden.query import LONGEST_PASSAGE, normalize_text
 from pytest_irmetrics.golden.rows import Row
 from pytest_irmetrics.golden.source import Source
 from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.reports.blocks import Text
 from pytest_irmetrics.run.answer import document_of
 
-_LONGEST_PASSAGE = 4000
-"""Characters of a document's text that may be written as a passage; a whole document is too much for a golden set."""
+Titles = Mapping[str, str]
+"""Document id → title, empty where it is not known."""
+Texts = Mapping[tuple[str, str], str]
+"""Query id and document id, or chunk → text, empty where it is not known."""
 
 # Judgments that are given -----------------------------------------------------------------------------------------
 
@@ -76,7 +78,7 @@ def _is_judged_by_text(query: Query, doc_id: str, grade: Grade, text: str) -> bo
     """
     if not query.passages:
         return False
-    return document_of(doc_id) != doc_id or (grade != 1 and len(text) <= _LONGEST_PASSAGE)
+    return document_of(doc_id) != doc_id or (grade != 1 and len(text) <= LONGEST_PASSAGE)
 
 
 def _grade(text: str) -> Grade | None:
@@ -119,9 +121,8 @@ class Interview:
     append: Callable[[Sequence[Judgment]], FileEdit]
     """Writes judgments into its file, whose name in messages is `shown`."""
     shown: str
-    titles: Mapping[str, str]
-    texts: Mapping[str, str]
-    """Of documents, as far as they are known."""
+    titles: Titles
+    texts: Texts
     done: list[FileEdit | None] = field(default_factory=list)
     """What was written about the first items, None for one that was skipped or is held back."""
     held_back: dict[str, list[Judgment]] = field(default_factory=dict)
@@ -170,7 +171,7 @@ class Interview:
 
     def _write(self, item: Unjudged, grade: Grade) -> None:
         """Write an item's judgment and go on to the next item; stay at this one where that cannot be done, and say why."""
-        doc_id, text = item.doc_id, self.texts.get(item.doc_id, "")
+        doc_id, text = item.doc_id, self.texts[item.query.id, item.doc_id]
         if item.query.passages and document_of(doc_id) == doc_id:  # which may be a chunk's own id
             doc_id = input(f"the document that {doc_id} is a chunk of (empty for none): ").strip() or doc_id
         judgment = Judgment(item.query.id, doc_id, grade, item.doc_id)
@@ -238,7 +239,7 @@ class Interview:
             "judged": listed(judged, 5, between="; "),
             "document": item.doc_id,
             "title": self.titles[item.doc_id],
-            "text": cut(" ".join(self.texts.get(item.doc_id, "").split()), 600),
+            "text": cut(" ".join(self.texts[item.query.id, item.doc_id].split()), 600),
         }
         shared.print_line("")
         _print(f"{len(self.done) + 1} of {len(self.items)}  {self.shown}:{query.line}: {query.id}")

@@ -30,7 +30,7 @@ import io
 import json
 import os
 import shlex
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Sequence
 from functools import partial
 from pathlib import Path
 
@@ -39,13 +39,13 @@ from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import listed, plural, printable, quote
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.cli.judge import Interview, given_judgments, say_held_back
+from pytest_irmetrics.cli.judge import Interview, Texts, Titles, given_judgments, say_held_back
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.edit_yaml import FileEdit, append_judgments
 from pytest_irmetrics.golden.format_tables import guard_formula
 from pytest_irmetrics.reports.blocks import Column, Table, Text
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.run.answer import CHUNK, document_of
+from pytest_irmetrics.run.answer import document_of
 
 ARGUMENTS = (
     shared.TEST,
@@ -85,15 +85,13 @@ def run(options: argparse.Namespace) -> int:
                 return shared.FAILED if options.list is None else shared.OK  # a list has them still
             return shared.OK
         items, heading = _items(golden, _runs(options), options)
-        judged = [doc_id for one in items for doc_id in one.query.judgments]
-        wanted = dict.fromkeys([*(one.doc_id for one in items), *judged])
-        titles, texts = _read_documents(options, wanted)
+        titles, texts = _read_documents(options, items)
         if options.interactive and items:
             Interview(items, golden, append, options.file, titles, texts).run()
         elif options.out is not None:
             _write_csv(items, titles, texts, options)
         else:
-            _print_table(items, titles, heading, options.file)
+            _print_table(items, titles, texts, heading)
     return shared.OK
 
 
@@ -155,18 +153,17 @@ def _items(
     return items, f"{heading}{first}."
 
 
-def _read_documents(
-    options: argparse.Namespace, wanted: Collection[str]
-) -> tuple[dict[str, str], dict[str, str]]:
-    """Return the titles of the wanted documents, empty where unknown, and the texts that are known of them.
+def _read_documents(options: argparse.Namespace, items: Sequence[Unjudged]) -> tuple[Titles, Texts]:
+    """Return what there is to show of the documents to judge, and the titles of judged ones beside them.
 
-    JSON reports among the runs tell titles, and a corpus in JSON Lines both; of a chunk, the title is that of its document.
-    Raises CommandError.
+    JSON reports among the runs tell titles, and the texts of chunks that came back; a corpus in JSON Lines both of whole
+    documents. Raises CommandError.
     """
-    titles, texts, first, number = shared.titles_of_reports(options.stored), dict[str, str](), list[str](), 1
-    chunks = [one for one in wanted if document_of(one) != one]
-    own = {one: one.removeprefix(f"{document_of(one)}{CHUNK}").removesuffix(")") for one in chunks}
-    ids = {*wanted, *map(document_of, wanted), *own.values()}
+    judged = [doc_id for one in items for doc_id in one.query.judgments]
+    wanted = dict.fromkeys([*(one.doc_id for one in items), *judged])
+    titles, chunks = shared.about_documents(options.stored)
+    texts, first, number = dict[str, str](), list[str](), 1
+    ids = {*wanted, *map(document_of, wanted)}
     try:
         with shared.readable_file(options.corpus or os.devnull) as path:
             opened = gzip.open if path.suffix == ".gz" else open
@@ -190,30 +187,35 @@ def _read_documents(
         has = f"Its first ids are {listed(first, word=quote)}" if first else keys
         advice = "Give the documents that the search returns, by the same ids."
         shared.print_note(f"{options.corpus}: {lacks}. {has}. {advice}")
-    # Of a corpus of chunks, by their own ids; beside its document that may be a number of ours.
-    texts |= {one: texts[own[one]] for one in chunks if own[one] in texts and document_of(one) not in texts}
-    return {one: titles.get(one) or titles.get(document_of(one), "") for one in wanted}, texts
+    asked = [(one.query.id, one.doc_id) for one in items]
+    if not chunks and any(document_of(doc_id) != doc_id for _, doc_id in asked):
+        advice = "Give a JSON report (pytest --ir-report=json:run.json, and --run run.json), which has them."
+        shared.print_note(f"{options.file}: chunks are shown without their texts. {advice}")
+    # Of a document a corpus has more than the chunk for which it came back.
+    known = {one: texts.get(one[1]) or chunks.get(one, "") for one in asked}
+    return {one: titles.get(one) or titles.get(document_of(one), "") for one in wanted}, known
 
 
-def _print_table(items: Sequence[Unjudged], titles: Mapping[str, str], heading: str, file: str) -> None:
+def _print_table(items: Sequence[Unjudged], titles: Titles, texts: Texts, heading: str) -> None:
     """Print the documents to judge as a table, and how to judge them."""
     columns: list[Column[Unjudged]] = [
         ("influence", ">", lambda one: score_text(one.influence)),
         ("rank", ">", lambda one: str(one.rank)),
         ("document", "<", lambda one: one.doc_id),
         ("title", "<", lambda one: titles[one.doc_id]),
+        ("text", "<", lambda one: "" if titles[one.doc_id] else texts[one.query.id, one.doc_id]),
         ("query", "<", lambda one: ": ".join(dict.fromkeys(filter(None, (one.query.id, one.query.text))))),
     ]
-    how = f"`pytest-irmetrics label {shlex.quote(file)} -i` one by one, --judge QUERY DOC GRADE, or --out LIST.csv and then --from LIST.csv in a spreadsheet."
+    how = "Add -i to this command, for one by one; or --out LIST.csv, for a spreadsheet that --from LIST.csv reads back. Of a single one: --judge QUERY DOC GRADE."
     shared.print_blocks([Text(heading)])
     if items:
-        shared.print_blocks([Table.of(items, columns, whole=["document"]), Text(f"To judge them: {how}")])
+        shared.print_blocks([Table.of(items, columns, whole=["document"]), Text(how)])
 
 
 def _write_csv(
     items: Sequence[Unjudged],
-    titles: Mapping[str, str],
-    texts: Mapping[str, str],
+    titles: Titles,
+    texts: Texts,
     options: argparse.Namespace,
 ) -> None:
     """Write what there is to judge as CSV, with an empty column `rating`, for a spreadsheet. Raises CommandError."""
@@ -227,7 +229,7 @@ def _write_csv(
     writer.writerow(["id", "query", "docid", "rating", "rank", "influence", "title", "text"])
     for one in items:
         asked = one.query.id, one.query.text or "", one.doc_id
-        about = titles[one.doc_id], texts.get(one.doc_id, "")
+        about = titles[one.doc_id], texts[one.query.id, one.doc_id]
         numbers = "", one.rank, f"{one.influence:.6f}"
         writer.writerow([*map(guard_formula, asked), *numbers, *map(guard_formula, about)])
     shared.write_file(out, text.getvalue().encode("utf-8-sig"))  # by its first bytes Excel recognises UTF-8

@@ -82,7 +82,7 @@ def run(options: argparse.Namespace) -> int:
         everything=bool(wanted) or options.json,
         judge=None if shared.STANDARD in (options.golden, *paths) else label,
     )
-    titles = shared.titles_of_reports(paths)
+    titles, _ = shared.about_documents(paths)
     report.titles = {doc_id: titles[doc_id] for doc_id in report.documents if doc_id in titles}
     session = SessionReport([report], exit_status=int(result.failed))
     if options.json:

@@ -275,15 +275,19 @@ def baselines_of_golden_set(file: str, directory: str) -> Iterator[tuple[str, Ru
             print_note(str(error))
 
 
-def titles_of_reports(paths: Iterable[str]) -> dict[str, str]:
-    """Return the titles of documents that the JSON reports among some files of runs have."""
+def about_documents(paths: Iterable[str]) -> tuple[dict[str, str], dict[tuple[str, str], str]]:
+    """Return what the JSON reports among some files of runs tell of documents: titles by id, texts by query and id."""
     titles: dict[str, str] = {}
+    texts: dict[tuple[str, str], str] = {}
     for path in paths:
-        # Any other file is a run without titles, or has been refused as one.
+        # Any other file is a run alone, or has been refused as one.
         with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
             for test in json.loads(Path(path).read_bytes())["tests"]:
                 titles.update((doc_id, str(title)) for doc_id, title in test["titles"].items())
-    return titles
+                for query in test["queries"]:
+                    found = query.get("texts", {}).items()
+                    texts.update(((query["query_id"], doc_id), str(text)) for doc_id, text in found)
+    return titles, texts
 
 
 def scorable_metrics(metrics: Iterable[Metric], golden: GoldenSet) -> tuple[Metric, ...]:

@@ -16,6 +16,8 @@ from pytest_irmetrics.thresholds import Threshold, in_file
 _INVISIBLE = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u2060\ufeff"))
 _LONGEST = 60
 """Characters of a passage in its key; a longer text is cut, and a hash of it added."""
+LONGEST_PASSAGE = 4000
+"""Characters of a document's text that may be written as a passage; a whole document is too much for a golden set."""
 
 
 def normalize_text(text: str) -> str:

@@ -70,7 +70,7 @@ class GatedItem:
         """How the retriever is asked: the settings, or the mark's, that are fields of `RetrievalOptions`."""
         self.depth: int = self.asked["depth"]
         """How many results a query is asked for."""
-        self.seen = Seen()
+        self.seen = Seen(keeps_texts=bool(self.settings.reports))
         """What is kept of the items that come back."""
         self.notes: list[Note] = []
         """What its report is to say besides the verdicts."""

@@ -41,6 +41,9 @@ def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     report.look = item.command(*(["--ir-baseline"] if own else since))
     report.accept = item.command("--ir-baseline-update") if own and result.acceptable else None
     _add_titles(report, item)
+    for query in report.queries:
+        texts = item.seen.texts.get(query.query_id, {})
+        query.texts = {doc_id: text for doc_id, text in texts.items() if doc_id not in query.judgments}
     _add_run(report, item, result)
     return report
 

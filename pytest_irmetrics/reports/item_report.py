@@ -105,6 +105,8 @@ class QueryReport:
     baseline alone, and is shown under these), or empty."""
     stages: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Stage of the search → judged document → its rank there, from 1; empty where the retriever tells of none."""
+    texts: Mapping[str, str] = field(default_factory=dict)
+    """Chunk or document of today's ranking that is not judged → its text, where it is known; for report files alone."""
     took: float | None = None
     """Milliseconds, the longest of its repeats; None unless a latency is reported."""
     explains: list[str] | None = None
@@ -341,7 +343,7 @@ class ItemReport:
         return cls(**values)
 
 
-_LEFT_OUT_EMPTY = ("provenance", "renamed_from", "stages", "unasked")
+_LEFT_OUT_EMPTY = ("provenance", "renamed_from", "stages", "texts", "unasked")
 
 
 def as_json(part: Any) -> dict[str, Any]:

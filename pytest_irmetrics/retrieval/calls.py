@@ -44,11 +44,14 @@ class RetrievalError(IRMetricsError):
 class Seen:
     """What is kept of the items that come back, besides their ids."""
 
-    def __init__(self) -> None:
+    def __init__(self, *, keeps_texts: bool = False) -> None:
+        self.keeps_texts = keeps_texts
         self.titles: dict[str, str] = {}
         """Id → the title of the document."""
         self.almost_held: dict[str, str] = {}
         """The key of a judged passage → what a returned chunk holds of it: a `half` of its words, or all in another `case`."""
+        self.texts: dict[str, dict[str, str]] = {}
+        """Query id → chunk or document in its first ranking → the text that came back, where chunks were read as such."""
         self.items: list[Any] = []
         """The first items as they were, to see where an id is that none was read as."""
         self.without_id: list[Any] = []
@@ -207,7 +210,10 @@ def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptio
         try:
             passages = call.passages[place]
             items = _items_of(result.ranking if isinstance(result, Staged) else result, options.depth)
-            ids = _read_ids(items, passages, options, options.duplicates)
+            texts = dict[str, str]()
+            ids = _read_ids(items, passages, options, options.duplicates, texts)
+            if seen.keeps_texts and not call.asked_before:
+                seen.texts[call.query_ids[place]] = texts
             if len(ids) != len(items):
                 returned[call.query_ids[place]] = len(items)
             return Staged(ids, _read_stages(result, passages, options)) if isinstance(result, Staged) else ids
@@ -246,7 +252,7 @@ def _read_stages(
     for name, held in answer.stages.items():
         try:
             # Of a document that is there twice, as its chunks may be, the first place counts.
-            stages[name] = _read_ids(_items_of(held, None), passages, options, "collapse")
+            stages[name] = _read_ids(_items_of(held, None), passages, options, "collapse", {})
         except Exception as error:  # noqa: BLE001 - as of the ranking
             raise AnswerError(f"at the stage {quote(name)}: {_explain(error)}") from None
     return stages
@@ -262,9 +268,16 @@ def _items_of(result: Any, k: int | None) -> list[Any]:
 
 
 def _read_ids(
-    items: list[Any], passages: JudgedPassages, options: RetrievalOptions, duplicates: str
+    items: list[Any],
+    passages: JudgedPassages,
+    options: RetrievalOptions,
+    duplicates: str,
+    texts: dict[str, str],
 ) -> tuple[str, ...]:
-    """Return the ranking of a query's items, by the passages that they contain or the documents that they are chunks of."""
+    """Return the ranking of a query's items, by the passages that they contain or the documents that they are chunks of.
+
+    The texts of chunks are added to `texts`.
+    """
     seen = options.seen or Seen()
     if len(seen.items) < _MOST_KEPT:
         seen.items += items
@@ -272,7 +285,7 @@ def _read_ids(
         from pytest_irmetrics.retrieval.passages import read_passage_ranking  # noqa: PLC0415 - most golden sets judge none
 
         return read_passage_ranking(
-            items, duplicates, options.doc_id, passages, seen.titles, seen.almost_held
+            items, duplicates, options.doc_id, passages, seen.titles, seen.almost_held, texts
         )
     ranking = read_ranking(items, duplicates, options.doc_id)
     if items and type(items[0]) is not str:

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.query import JudgedPassages, Passage, normalize_text
+from pytest_irmetrics.golden.query import LONGEST_PASSAGE, JudgedPassages, Passage, normalize_text
 from pytest_irmetrics.retrieval.answers import (
     SOURCE_NAMES,
     AnswerError,
@@ -36,6 +36,7 @@ def read_passage_ranking(
     known: JudgedPassages,
     titles: dict[str, str],
     almost_held: dict[str, str],
+    kept_texts: dict[str, str],
 ) -> tuple[str, ...]:
     """Return a ranking of the documents of an answer's items, and of the passages that the items contain.
 
@@ -44,9 +45,10 @@ def read_passage_ranking(
     each passage that it is the first to contain, the best grade first. One that contains no passage, or only what was found
     before, keeps its rank under an id of its own; where `duplicates` is "collapse", the latter is dropped.
 
-    Titles are added to `titles`, and to `almost_held` passages that a chunk holds in part or in other letters alone. Raises
-    AnswerError as `read_ranking` does; for a chunk that comes twice, unless `duplicates` is "collapse"; and for one without
-    a text that can be read, or where all are blank, of a document judged by passage.
+    Titles are added to `titles`, to `almost_held` passages that a chunk holds in part or in other letters alone, and to
+    `kept_texts` the text of each entry, unless it is longer than a passage should be. Raises AnswerError as `read_ranking`
+    does; for a chunk that comes twice, unless `duplicates` is "collapse"; and for one without a text that can be read, or
+    where all are blank, of a document judged by passage.
     """
     documents = read_ids(items, doc_id, lambda item: _read_document(known, item))
     keep_titles(items, documents, titles)
@@ -82,7 +84,10 @@ def read_passage_ranking(
         entries = held if document in judged else [document] if by_document else []
         added = [entry for entry in entries if entry not in ranking]
         if added or not (entries and collapse):
-            ranking.update(dict.fromkeys(added or [_chunk_entry(document, own_id, ranking, judged)]))
+            entries = added or [_chunk_entry(document, own_id, ranking, judged)]
+            ranking.update(dict.fromkeys(entries))
+            if text and len(text) <= LONGEST_PASSAGE:
+                kept_texts.update(dict.fromkeys(entries, text))
     return tuple(ranking)
 
 

@@ -465,10 +465,18 @@ def test_lines_are_as_wide_as_the_terminal_but_not_under_40(columns, width, monk
 def test_a_passage_is_asked_for_where_the_query_judges_passages():
     golden = "queries:\n- id: back\n  query: send back\n  relevant:\n  - {doc: book, text: thirty days, grade: 2}\n"
     Path(FILE).write_text(golden)
-    write_run("now.json", {"back": ["book (chunk 4)", "faq", "tips", "terms#4", "bag (chunk bag#2)"]})
+    ranking = ["book (chunk 4)", "faq", "tips", "terms#4", "bag (chunk bag#2)"]
+    write_run("run.json", {"back": ranking})
+    assert "which has them" in label("--run", "run.json").err
+    queries = [{"query_id": "back", "texts": {ranking[-1]: "Light, and it folds."}}]
+    tests = [
+        {"nodeid": "t", "titles": {}, "queries": queries, "run": json.loads(Path("run.json").read_text())}
+    ]
+    Path("now.json").write_text(json.dumps({"format": "pytest-irmetrics report", "tests": tests}))
+    assert "which has them" not in label("--run", "now.json").err
     Path("c.jsonl").write_text(
         '{"docid": "faq", "text": "You pay. The way back is free."}\n{"docid": "book", "title": "Travel"}\n'
-        '{"docid": "tips", "text": " Pack it well. "}\n{"docid": "bag#2", "text": "Light, and it folds."}\n'
+        '{"docid": "tips", "text": " Pack it well. "}\n'
     )
     answers = ["1", "", "U", "1", "keep the receipts", "2", "", "is not there", "The way  back", "3", "", ""]
     answers += ["1", "terms", "taken back", "u", "1", "terms", "Q", "1", "terms", "no cash", "2", "it folds"]
@@ -478,6 +486,7 @@ def test_a_passage_is_asked_for_where_the_query_judges_passages():
     assert "  title     Travel\n" in out
     assert "the document that terms#4 is a chunk of (empty for none): " in out
     assert "  text      Light, and it folds.\n" in out
+    assert "bag (chunk bag#2)  Light, and it folds." in label("--run", "now.json").out
     _, first, second, third, *others = GoldenSet.load(FILE).queries["back"].passages
     assert [(one.doc, one.text, one.grade) for one in others] == [
         ("terms", "no cash", 1),

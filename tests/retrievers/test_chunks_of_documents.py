@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from itertools import takewhile
 
 import pytest
@@ -54,6 +55,19 @@ def test_no_judgment_of_grade_0_changes_a_rank(project, judged):
     assert '["faq.md", "faq.md (chunk c2)", "refund.md"]' in project.baseline.read_text()
     project.edit("test_search.py", "0.3", "0.9")
     assert "1 of 3 results are further chunks of documents that stand above" in printed(project.run())
+
+
+def test_the_json_report_has_the_texts_of_what_nobody_judged_yet(project):
+    long = "Document('long.md', 'c4')"
+    chunks(
+        project, f"Document('faq.md', 'c1'), Document('faq.md', 'c2'), Document('refund.md', 'c3'), {long}"
+    )
+    project.edit(
+        "conftest.py", '"text", {"source"', '"x" * 4001 if "long" in source else f"{id}:\\ntext", {"source"'
+    )
+    project.run("--ir-report=run.json")
+    [query] = json.loads((project.path / "run.json").read_text())["tests"][0]["queries"]
+    assert query["texts"] == {"faq.md": "c1:\ntext", "faq.md (chunk c2)": "c2:\ntext"}
 
 
 @pytest.mark.parametrize(
