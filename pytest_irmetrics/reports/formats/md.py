@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from bisect import bisect
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from itertools import accumulate, chain
+from itertools import accumulate, chain, groupby
 
 from pytest_irmetrics.base.escape import code_markdown, escape_markdown
 from pytest_irmetrics.base.wording import listed, plural
@@ -99,25 +99,31 @@ def _golden_set(
 def _blocks(blocks: Iterable[Block], queries: int) -> Iterator[str]:
     """Write blocks: sentences as paragraphs or entries of a list, queries in a section that is closed at first."""
     level = Level.VERBOSE if queries == _QUERIES[0] else Level.NORMAL
-    last, left_out = "", 0
-    for block in blocks:
-        if not is_shown_at(block, Level.VERBOSE if isinstance(block, Query) else level) or block == Text(""):
-            continue
-        kind = "list" if isinstance(block, Text) and (block.tone or block.indent) else type(block).__name__
-        if kind == "Query":
-            queries -= 1
-            left_out += queries < 0
-            if queries < 0:
-                continue
-        else:
-            yield from _more(left_out, "query", "queries")
-            left_out = 0
-        if "Query" in (kind, last) and kind != last:
-            yield from ("", "<details><summary>Queries</summary>" if kind == "Query" else "</details>")
-        if kind != "list" or last != "list":
-            yield ""
-        yield from _block(block)
-        last = kind
+    shown = (
+        block
+        for block in blocks
+        if is_shown_at(block, Level.VERBOSE if isinstance(block, Query) else level) and block != Text("")
+    )
+    for kind, group in groupby(shown, _kind):
+        alike = [*group]
+        written = alike[:queries] if kind == "query" else alike
+        folded = kind == "query" and queries
+        if folded:
+            yield from ("", "<details><summary>Queries</summary>")
+        for place, block in enumerate(written):
+            if kind != "entry" or not place:
+                yield ""
+            yield from _block(block)
+        yield from _more(len(alike) - len(written), "query", "queries")
+        if folded:
+            yield from ("", "</details>")
+
+
+def _kind(block: Block) -> str:
+    """Return what stands with others of its kind: a `query`, an `entry` of a list; else its own kind."""
+    if isinstance(block, Text) and (block.tone or block.indent):
+        return "entry"
+    return type(block).__name__.lower()
 
 
 def _block(block: Block) -> Iterator[str]:
