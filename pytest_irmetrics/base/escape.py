@@ -67,16 +67,25 @@ _LINKED = re.compile(r"@(?=\w)|#(?=\d)|\bGH-(?=\d)|:(?=//)|\bwww(?=\.)|:(?=[\w+-
 _BREAK = "\ue000"  # stands for a zero-width space until the rest is escaped
 
 
-def escape_markdown(text: str) -> str:
-    """Make `text` plain words in GitHub's Markdown, in a table's cell too.
+_CODE = re.compile("(?<!`)`([^`]+)`(?!`)")
+"""What a message has in backticks."""
 
-    Nothing in it is formatted, linked, mentioned or taken for a cell's end.  Links are broken by a zero-width space;
+
+def escape_markdown(text: str) -> str:
+    """Make `text` plain words in GitHub's Markdown, in a table's cell too, in which only what it has in backticks is code.
+
+    Nothing else in it is formatted, linked, mentioned or taken for a cell's end.  Links are broken by a zero-width space;
     what a reader may want to copy, such as an id, is better served by `code_markdown`.
     """
+    parts = enumerate(_CODE.split(text))  # words and code by turns
+    shown = "".join(code_markdown(part) if place % 2 else _plain_markdown(part) for place, part in parts)
+    # Not in a cell, but where a line begins with this text, it could begin a list or underline a heading.
+    return re.sub(r"^(\s*)(\d*)([-+=.)])", r"\1\2\\\3", shown)
+
+
+def _plain_markdown(text: str) -> str:
     shown = _escape_invisible(text).replace(_BREAK, r"\ue000")
     shown = _LINKED.sub(lambda found: found[0] + _BREAK, shown).translate(_MARKDOWN)
-    # Not in a cell, but where a line begins with this text, it could begin a list or underline a heading.
-    shown = re.sub(r"^(\s*)(\d*)([-+=.)])", r"\1\2\\\3", shown)
     return shown.replace(_BREAK, "&#8203;")
 
 
@@ -84,7 +93,7 @@ def code_markdown(text: str) -> str:
     """Return `text` as a code span of GitHub's Markdown, for a table's cell: exact, to be copied, never a link."""
     shown = _escape_invisible(text)
     if r"\|" in shown:  # renderers differ on whether this ends a cell
-        return f"<code>{escape_markdown(text)}</code>"
+        return f"<code>{_plain_markdown(text)}</code>"
     longest = max((len(ticks) for ticks in re.findall("`+", shown)), default=0)
     fence = "`" * (longest + 1)
     # One blank on each side is stripped again, and needed where the text itself begins or ends with a tick or a blank.
