@@ -25,7 +25,7 @@ from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.plugin.baselines import read_stored_run, run_of_other
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.item_report import add_notes, item_report
-from pytest_irmetrics.plugin.marks import MarkError
+from pytest_irmetrics.plugin.marks import MisuseError
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport, Note
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
 from pytest_irmetrics.retrieval.answers import find_id_path
@@ -148,7 +148,7 @@ class IRMetrics:
                     item.notes.append(Note("normal", said))
                 if against is not None and against is asked:
                     why = "`against` is the retriever itself, so nothing can fall. Give the other one."
-                    raise MarkError(why)
+                    raise MisuseError(why)
                 gates = item.gates
                 if item.settings.selftest:
                     return self._selftest(item, stored, compared)
@@ -289,9 +289,9 @@ def _collecting_seldom() -> Iterator[None]:
 
 
 async def _measure(item: GatedItem, retriever: Any, ask: Ask) -> Evaluation:
-    """Ask a retriever the test's queries and score its answers. Raises MarkError where it is None."""
+    """Ask a retriever the test's queries and score its answers. Raises MisuseError where it is None."""
     if retriever is None:
-        raise MarkError(_NO_RETRIEVER)
+        raise MisuseError(_NO_RETRIEVER)
     metrics, queries, options = item.metrics, item.queries(), item.retrieval_options()
     progress = progress_of(item.node, len(queries) * options.repeat)
     return item.evaluation(metrics, await ask(queries, retriever, options._replace(progress=progress)))

@@ -20,7 +20,7 @@ from pytest_irmetrics.gates.verdict import rates_rankings, resolve_with_default
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Query
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.plugin.config import run_config
-from pytest_irmetrics.plugin.marks import MarkError, golden_parameter, marked_thresholds, name_in_file
+from pytest_irmetrics.plugin.marks import MisuseError, golden_parameter, marked_thresholds, name_in_file
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved
 from pytest_irmetrics.retrieval.calls import Seen
@@ -51,7 +51,7 @@ class UserFixtures(NamedTuple):
 class GatedItem:
     """One test item that uses the fixture `irmetrics`, with the golden set that one call of it evaluates.
 
-    What is wrong with its marks, its golden set or the settings is raised where that is read first: as MarkError,
+    What is wrong with its marks, its golden set or the settings is raised where that is read first: as MisuseError,
     GoldenSetError, ThresholdError or MetricError.
     """
 
@@ -94,12 +94,12 @@ class GatedItem:
         if isinstance(given, (str, os.PathLike)):
             return self.settings.golden_set(Path(self.node.path).parent / given)
         if given is not None:
-            raise MarkError(
+            raise MisuseError(
                 f"golden={given!r} is no golden set. Give a path, a GoldenSet, or judgments: "
                 '{"query": {"document": 1}}.'
             )
         if self.parameter.path is None:
-            raise MarkError(self.parameter.problem or _NO_GOLDEN_SET)
+            raise MisuseError(self.parameter.problem or _NO_GOLDEN_SET)
         return self.settings.golden_set(self.parameter.path)
 
     @property
@@ -121,7 +121,7 @@ class GatedItem:
             if not any(one.find(query_id) for one in known):
                 close = get_close_matches(query_id, [i for one in known for i in one.queries], n=1)
                 hint = f" Did you mean {close[0]!r}?" if close else ""
-                raise MarkError(f"--ir-query: no golden set of this run has the query {query_id!r}.{hint}")
+                raise MisuseError(f"--ir-query: no golden set of this run has the query {query_id!r}.{hint}")
         found = {query.id: query for query in map(own.find, wanted) if query is not None}
         if not found:
             reason = f"{self.golden_name} does not have the query {wanted[0]} (--ir-query)"
@@ -143,7 +143,7 @@ class GatedItem:
                 threshold.tag in tags or (tags and threshold.tag == EACH_TAG)
                 for tags in (golden.tags, *siblings)
             ):
-                raise MarkError(
+                raise MisuseError(
                     f"{threshold.origin}: no query has the tag {threshold.tag!r}, so the threshold binds to nothing. "
                     f"The tags are: {', '.join(sorted(golden.tags)) or 'none'}."
                 )
@@ -182,7 +182,7 @@ class GatedItem:
     def retrieval_options(self) -> RetrievalOptions:
         """Return how the retriever is asked.
 
-        Raises MarkError for a value of the fixture `ir_doc_id` or `ir_executor` that cannot be used, and ProvenanceError.
+        Raises MisuseError for a value of the fixture `ir_doc_id` or `ir_executor` that cannot be used, and ProvenanceError.
         """
         fixtures, provenance = self.fixtures, None
         if fixtures.provenance is not None:
@@ -198,7 +198,7 @@ class GatedItem:
                 provenance=provenance,
             ).checked()
         except ValueError as error:  # `doc_id is …`: all else was read from checked settings
-            raise MarkError(f"The fixture ir_{error}") from None
+            raise MisuseError(f"The fixture ir_{error}") from None
 
     def evaluation(self, metrics: tuple[Metric, ...], retrieved: Retrieved) -> Evaluation:
         """Evaluate what a retriever answered to this item's `queries`."""

@@ -39,7 +39,7 @@ class GoldenParameter(NamedTuple):
     problem: str | None = None
 
 
-class MarkError(IRMetricsError, ValueError):
+class MisuseError(IRMetricsError, ValueError):
     """Raised for what a test was given and cannot be used: a mark, a fixture, a golden set, a query; says what to write instead."""
 
 
@@ -61,13 +61,13 @@ def parametrize(metafunc: pytest.Metafunc) -> None:
     if nearest:
         try:
             found = _golden_parameters(nearest, Path(metafunc.definition.path).parent)
-        except MarkError as error:
+        except (MisuseError, pytest.UsageError) as error:
             found = {"ir_golden": GoldenParameter(None, problem=str(error))}
         metafunc.parametrize("irmetrics", list(found.values()), ids=list(found), indirect=True)
 
 
 def _golden_parameters(marks: Sequence[pytest.Mark], folder: Path) -> dict[str, GoldenParameter]:
-    """Return the golden sets that the marks of a test in a folder find, by the id of their test item. Raises MarkError."""
+    """Return the golden sets that the marks of a test in a folder find, by the id of their test item. Raises MisuseError and UsageError."""
     found: dict[str, GoldenParameter] = {}
     for mark in marks:
         patterns, parameter = _golden_arguments(mark)
@@ -76,7 +76,7 @@ def _golden_parameters(marks: Sequence[pytest.Mark], folder: Path) -> dict[str, 
             other = found.setdefault(item_id, one)
             if other != one:
                 shown = f"{_shown(other, folder)} and {_shown(one, folder)}"
-                raise MarkError(
+                raise MisuseError(
                     f"Two golden sets have the id {item_id!r}: {shown}. Rename one, or mark two tests."
                 )
     # Path.resolve raises where links lead in a circle.
@@ -92,17 +92,14 @@ def _shown(one: GoldenParameter, folder: Path) -> str:
 
 
 def _golden_arguments(mark: pytest.Mark) -> tuple[list[str], GoldenParameter]:
-    """Return the patterns of a mark, and a parameter that has all that it sets but the path. Raises MarkError."""
+    """Return the patterns of a mark, and a parameter that has all that it sets but the path. Raises MisuseError and UsageError."""
     unknown = [name for name in mark.kwargs if name not in ("depth", "duplicates")]
     if unknown:
-        raise MarkError(f"ir_golden has no argument {unknown[0]!r}; it has depth and duplicates.")
+        raise MisuseError(f"ir_golden has no argument {unknown[0]!r}; it has depth and duplicates.")
     if not mark.args or not all(isinstance(path, (str, os.PathLike)) for path in mark.args):
-        raise MarkError('ir_golden needs a path or pattern: ir_golden("golden/*.yaml").')
+        raise MisuseError('ir_golden needs a path or pattern: ir_golden("golden/*.yaml").')
     given = {name: value for name, value in mark.kwargs.items() if value is not None}
-    try:
-        read = {key: read_setting(f"ir_{key}", value, f"ir_golden({key}=…)") for key, value in given.items()}
-    except pytest.UsageError as error:
-        raise MarkError(str(error)) from None
+    read = {key: read_setting(f"ir_{key}", value, f"ir_golden({key}=…)") for key, value in given.items()}
     return [os.fspath(path).replace(os.sep, "/") for path in mark.args], GoldenParameter(None, asked=read)
 
 
@@ -114,7 +111,7 @@ def _fixed_folder(pattern: str) -> str:
 
 
 def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
-    """Return the files that a pattern matches, in the order of their names, each with its item's id. Raises MarkError for none."""
+    """Return the files that a pattern matches, in the order of their names, each with its item's id. Raises MisuseError for none."""
     fixed = folder / _fixed_folder(pattern.rstrip("/"))
     named = os.path.exists(folder / pattern)  # noqa: PTH110 - Path.exists raises for a name that no file has
     if named:
@@ -127,7 +124,7 @@ def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
         problem, advice = "matches no file", "Mend the pattern, or add the golden set"
         if named:
             problem, advice = "is a folder", f"Write which files: {pattern.rstrip('/')}/*.yaml"
-        raise MarkError(f"ir_golden({pattern!r}) {problem}{where}. {advice}.")
+        raise MisuseError(f"ir_golden({pattern!r}) {problem}{where}. {advice}.")
     return [(path, parameter_id(path, fixed)) for path in paths]
 
 
@@ -180,7 +177,7 @@ def _marks_of_class(cls: type, name: str) -> list[pytest.Mark]:
 def marked_thresholds(item: pytest.Item, custom: Collection[str]) -> list[list[Threshold]]:
     """Return an item's ``ir_threshold`` marks, a list for each place, nearest first: parameter, function, ….
 
-    Raises MarkError for one that has no meaning.
+    Raises MisuseError for one that has no meaning.
     """
     where = os.path.basename(item.path)  # noqa: PTH119 - a Path costs more than a name
     levels = []
@@ -191,22 +188,24 @@ def marked_thresholds(item: pytest.Item, custom: Collection[str]) -> list[list[T
 
 
 def _read_threshold(mark: pytest.Mark, origin: str, custom: Collection[str]) -> Threshold:
-    """Return what a mark ``ir_threshold`` sets. Raises MarkError; `origin` is where it stands."""
+    """Return what a mark ``ir_threshold`` sets. Raises MisuseError; `origin` is where it stands."""
     given = dict(mark.kwargs)
     for name, value in zip(("metric", "min"), mark.args, strict=False):
         if name in given:
-            raise MarkError(f"{origin}: `{name}` is given twice.")
+            raise MisuseError(f"{origin}: `{name}` is given twice.")
         given[name] = value
     metric, tag = given.pop("metric", None), given.pop("tag", None)
     if len(mark.args) > 2 or not isinstance(metric, str):
-        raise MarkError(f'{origin}: write ir_threshold("ndcg@10", 0.7), with words after it: max_drop=0.01.')
+        raise MisuseError(
+            f'{origin}: write ir_threshold("ndcg@10", 0.7), with words after it: max_drop=0.01.'
+        )
     words = {word: value for word, value in given.items() if value is not None}
     if tag is not None and not isinstance(tag, str):
-        raise MarkError(f"{origin}: the tag is {tag!r}; it is text.")
+        raise MisuseError(f"{origin}: the tag is {tag!r}; it is text.")
     try:
         return thresholds.build(metric, words, tag=tag, origin=origin, custom=custom)
     except IRMetricsError as error:
-        raise MarkError(f"{origin}: {error}") from None
+        raise MisuseError(f"{origin}: {error}") from None
 
 
 # Marks that mean nothing

@@ -13,6 +13,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -32,6 +33,7 @@ from pytest_irmetrics.reports.terminal import summary_lines
 from pytest_irmetrics.run.baseline import baseline_path, split_baseline_path
 
 if TYPE_CHECKING:
+    from pytest_irmetrics.base.git import Repository
     from pytest_irmetrics.reports.output import Target
 
 _PHASES = ("setup", "call", "teardown")
@@ -151,7 +153,7 @@ class Recorder:
         config = self._config
         last = sorted(self._attempts.items())
         if self._targets:
-            _add_baseline_versions(config.rootpath, self._attempts.values())
+            self._add_baseline_versions()
         items = [attempt.item_report for _, attempt in last if attempt.item_report is not None]
         unmeasured = {i: one.failure for i, one in last if one.outcome == "failed" and not one.item_report}
         unused = self._unused_baselines()
@@ -164,7 +166,7 @@ class Recorder:
             unused_baselines=unused,
             gone_since=gone,
             baselines_passed_over=self._passed_over(),
-            info=_run_info(config, self._started) if tells_of_run else None,
+            info=self._run_info() if tells_of_run else None,
             failures_printed=config.getoption("tbstyle", "auto") != "no",
             problems=self._problems,
             stored=self._stored,
@@ -176,6 +178,49 @@ class Recorder:
                 *_unbound_notes(items),
             ],
         )
+
+    @cached_property
+    def _repository(self) -> Repository | None:
+        """The Git repository that the root directory is in, where Git knows one."""
+        from pytest_irmetrics.base.git import GitError, Repository  # noqa: PLC0415 - only reports and annotations have a commit
+
+        with suppress(GitError):
+            return Repository(self._config.rootpath)
+        return None
+
+    def _add_baseline_versions(self) -> None:
+        """Add to the reports of tests which commit stored the baseline that each was compared with, and when, where Git knows."""
+        from pytest_irmetrics.base.git import GitError, day_of  # noqa: PLC0415 - as above
+
+        for attempt in self._attempts.values():
+            report = attempt.item_report
+            if report is not None and report.against == OWN_BASELINE and self._repository is not None:
+                with suppress(GitError, OSError):
+                    stored = self._repository.committed_in(attempt.baseline)
+                    report.baseline_version = stored and f"{stored.commit[:9]} of {day_of(stored.time)}"
+
+    def _run_info(self) -> RunInfo:
+        """Return when the session ran, and on what."""
+        folder = self._config.invocation_params.dir
+        top = nearest_repository(folder)
+        return RunInfo(
+            started=datetime.fromtimestamp(self._started).astimezone().isoformat(timespec="seconds"),
+            seconds=time.time() - self._started,
+            commit=self._commit(),
+            versions={
+                "python": platform.python_version(),
+                "pytest": pytest.__version__,
+                "pytest-irmetrics": version("pytest-irmetrics"),
+            },
+            folder="" if top in (None, folder) else relative_path(folder, top),
+        )
+
+    def _commit(self) -> str:
+        """Return the commit that is checked out: what CI says, where Git itself may be missing, else what Git does. Empty if unknown."""
+        told = next(filter(None, map(os.environ.get, _CI_COMMITS)), "")
+        with suppress(IRMetricsError):
+            return told or (self._repository.commit("HEAD") if self._repository else "")
+        return ""
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
         """Print the summary, and in GitHub Actions what fails, and what passes and should be looked at, as commands."""
@@ -269,54 +314,11 @@ def _report_targets(config: pytest.Config, paths: Sequence[str]) -> list[Target]
         raise pytest.UsageError(str(error)) from None
 
 
-def _run_info(config: pytest.Config, started: float) -> RunInfo:
-    """Return when the session ran, and on what."""
-    folder = config.invocation_params.dir
-    top = nearest_repository(folder)
-    return RunInfo(
-        started=datetime.fromtimestamp(started).astimezone().isoformat(timespec="seconds"),
-        seconds=time.time() - started,
-        commit=_commit(config.rootpath),
-        versions={
-            "python": platform.python_version(),
-            "pytest": pytest.__version__,
-            "pytest-irmetrics": version("pytest-irmetrics"),
-        },
-        folder="" if top in (None, folder) else relative_path(folder, top),
-    )
-
-
 def _unbound_notes(item_reports: Iterable[ItemReport]) -> Iterator[str]:
     """Yield a note on each limit of ir_thresholds whose tag no golden set of the run has, which may be misspelt."""
     unbound = [set(one.unbound) for one in item_reports if one.gates or one.rows]
     for limit in sorted(set.intersection(*unbound)) if unbound else ():
         yield f"the setting ir_thresholds has a limit on {limit}, and no golden set of this run has that tag."
-
-
-def _commit(root: Path) -> str:
-    """Return the commit that is checked out: what CI says, where Git itself may be missing, else what Git does. Empty if unknown."""
-    from pytest_irmetrics.base.git import GitError, Repository  # noqa: PLC0415 - only reports and annotations have a commit
-
-    try:
-        return next(filter(None, map(os.environ.get, _CI_COMMITS)), None) or Repository(root).commit("HEAD")
-    except GitError:
-        return ""
-
-
-def _add_baseline_versions(root: Path, attempts: Iterable[_Attempt]) -> None:
-    """Add to the reports of tests which commit stored the baseline that each was compared with, and when, where Git knows."""
-    from pytest_irmetrics.base.git import GitError, Repository, day_of  # noqa: PLC0415 - only reports have a commit
-
-    try:
-        repository = Repository(root)
-    except GitError:
-        return
-    for attempt in attempts:
-        report = attempt.item_report
-        if report is not None and report.against == OWN_BASELINE:
-            with suppress(GitError, OSError):
-                stored = repository.committed_in(attempt.baseline)
-                report.baseline_version = stored and f"{stored.commit[:9]} of {day_of(stored.time)}"
 
 
 def _outcome(before: str, report: pytest.TestReport) -> str:
