@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import unicodedata
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import NamedTuple
 
@@ -107,14 +107,6 @@ class Query:
 
 
 # Judged passages
-
-
-class JudgedPassages(NamedTuple):
-    """The passages that a query judges, and its documents; can be pickled, to be sent with the call."""
-
-    passages: tuple[Passage, ...]
-    documents: Collection[str]
-    """The documents that it judges, as a whole or by passage; where it judges passages those that it forbids too."""
 
 
 def judges_other_passages(query: Query, answer: Answer) -> bool:

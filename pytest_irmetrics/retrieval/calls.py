@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.golden.query import JudgedPassages
 from pytest_irmetrics.retrieval.answers import (
     AnswerError,
     NoIdError,
@@ -115,9 +114,7 @@ class RetrievalOptions(NamedTuple):
 class Call(NamedTuple):
     """One call to make of the retriever: for one query, or for as many as a batch has."""
 
-    query_ids: tuple[str, ...]
-    passages: tuple[JudgedPassages, ...]
-    """For each query the passages and documents that it judges."""
+    queries: tuple[Query, ...]
     args: tuple[Any, ...]
     kwargs: Mapping[str, Any]
     is_batch: bool
@@ -126,11 +123,11 @@ class Call(NamedTuple):
 
     def failed(self, problem: str) -> Reply:
         """Return the reply of a call that failed for all its queries."""
-        return Reply(self, (problem,) * len(self.query_ids), 0.0, {})
+        return Reply(self, (problem,) * len(self.queries), 0.0, {})
 
     def timed_out(self, timeout: float) -> Reply:
         """Return the reply of a call that took longer than `timeout` seconds a query."""
-        queries = len(self.query_ids)
+        queries = len(self.queries)
         several = f" a query for {queries} queries" if queries > 1 else ""
         return self.failed(f"no answer came within {timeout:g} s{several} (ir_timeout).")
 
@@ -179,7 +176,7 @@ def call_retriever(
             return PendingAnswer(call, answer, started)
         return _read_reply(call, answer, started, options)
     except Exception as error:  # noqa: BLE001 - whatever the retriever raises is this query's error
-        return call.failed(_explain(error, len(call.query_ids)))
+        return call.failed(_explain(error, len(call.queries)))
     except BaseException as error:
         if type(error).__name__ != "CancelledError":  # of asyncio: nobody can cancel what is not awaited
             raise
@@ -196,63 +193,65 @@ async def await_answer(pending: PendingAnswer, options: RetrievalOptions) -> Rep
             raise AnswerError(f"came back: {describe(answer)}. Await it in the retriever.")  # noqa: TRY301 - one way for errors
         return _read_reply(call, answer, started, options)
     except Exception as error:  # noqa: BLE001 - as in call_retriever
-        return call.failed(_explain(error, len(call.query_ids)))
+        return call.failed(_explain(error, len(call.queries)))
 
 
 def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptions) -> Reply:
     """Read what came back: the ids of each query, or what went wrong."""
-    count = len(call.query_ids)
+    count = len(call.queries)
     returned: dict[str, int] = {}
 
-    def read(place: int, result: Any) -> _Outcome:
-        """Return what became of the query at a place of the call."""
+    def read(query: Query, result: Any) -> _Outcome:
+        """Return what became of a query of the call."""
         items, seen = [], options.seen or Seen()
         try:
-            passages = call.passages[place]
             items = _items_of(result.ranking if isinstance(result, Staged) else result, options.depth)
             texts = dict[str, str]()
-            ids = _read_ids(items, passages, options, options.duplicates, texts)
+            ids = _read_ids(items, query, options, options.duplicates, texts)
             if seen.keeps_texts and not call.asked_before:
-                seen.texts[call.query_ids[place]] = texts
+                seen.texts[query.id] = texts
             if len(ids) != len(items):
-                returned[call.query_ids[place]] = len(items)
-            return Staged(ids, _read_stages(result, passages, options)) if isinstance(result, Staged) else ids
+                returned[query.id] = len(items)
+            return Staged(ids, _read_stages(result, query, options)) if isinstance(result, Staged) else ids
         except Exception as error:  # noqa: BLE001 - a result, its items and ir_doc_id are the user's, and may raise anything
             if isinstance(error.__cause__, NoIdError) and len(seen.without_id) < _MOST_KEPT:
                 seen.without_id += without_id(items)
             return _explain(error)
 
-    outcomes = _split_batch(answer, count, read) if call.is_batch else [read(0, answer)]
+    outcomes = _split_batch(answer, call.queries, read) if call.is_batch else [read(call.queries[0], answer)]
     return Reply(call, tuple(outcomes), (perf_counter() - started) * 1000 / count, returned)
 
 
-def _split_batch(answer: Any, size: int, read: Callable[[int, Any], _Outcome]) -> list[_Outcome]:
-    """Return one result for each of `size` queries of a batched retriever's answer.
+def _split_batch(
+    answer: Any, queries: Sequence[Query], read: Callable[[Query, Any], _Outcome]
+) -> list[_Outcome]:
+    """Return what became of each query of a batched retriever's answer.
 
-    `read` is called with the place and the result of each before the next is made, because a generator may fill one list
+    `read` is called with the query and the result of each before the next is made, because a generator may fill one list
     for all. Raises AnswerError where there are fewer or more.
     """
+    size = len(queries)
     expected = (
         f"A batched retriever returns a list with one result for each of the queries ({size}), in their order"
     )
     if isinstance(answer, (str, bytes, bytearray, AbstractSet, Mapping)) or not isinstance(answer, Iterable):
         raise AnswerError(f"came back: {describe(answer)}. {expected}.")
-    results = list(map(read, range(size + 1), answer))
-    if len(results) == size:
-        return results
-    found = f"more than {plural(size, 'result')}" if len(results) > size else plural(len(results), "result")
+    results = iter(answer)
+    outcomes = list(map(read, queries, results))
+    has_more = any(True for _ in results)
+    if len(outcomes) == size and not has_more:
+        return outcomes
+    found = f"more than {plural(size, 'result')}" if has_more else plural(len(outcomes), "result")
     raise AnswerError(f"{found} came back for {plural(size, 'query', 'queries')}. {expected}.")
 
 
-def _read_stages(
-    answer: Staged, passages: JudgedPassages, options: RetrievalOptions
-) -> dict[str, tuple[str, ...]]:
+def _read_stages(answer: Staged, query: Query, options: RetrievalOptions) -> dict[str, tuple[str, ...]]:
     """Return the ids of each earlier stage that an answer tells of. Raises AnswerError for one that cannot be read, and names it."""
     stages = {}
     for name, held in answer.stages.items():
         try:
             # Of a document that is there twice, as its chunks may be, the first place counts.
-            stages[name] = _read_ids(_items_of(held, None), passages, options, "collapse", {})
+            stages[name] = _read_ids(_items_of(held, None), query, options, "collapse", {})
         except Exception as error:  # noqa: BLE001 - as of the ranking
             raise AnswerError(f"at the stage {quote(name)}: {_explain(error)}") from None
     return stages
@@ -268,11 +267,7 @@ def _items_of(result: Any, k: int | None) -> list[Any]:
 
 
 def _read_ids(
-    items: list[Any],
-    passages: JudgedPassages,
-    options: RetrievalOptions,
-    duplicates: str,
-    texts: dict[str, str],
+    items: list[Any], query: Query, options: RetrievalOptions, duplicates: str, texts: dict[str, str]
 ) -> tuple[str, ...]:
     """Return the ranking of a query's items, by the passages that they contain or the documents that they are chunks of.
 
@@ -281,11 +276,11 @@ def _read_ids(
     seen = options.seen or Seen()
     if len(seen.items) < _MOST_KEPT:
         seen.items += items
-    if passages.passages or (options.doc_id is None and goes_by_metadata(items, passages.documents)):
+    if query.passages or (options.doc_id is None and goes_by_metadata(items, query.judgments)):
         from pytest_irmetrics.retrieval.passages import read_passage_ranking  # noqa: PLC0415 - most golden sets judge none
 
         return read_passage_ranking(
-            items, duplicates, options.doc_id, passages, seen.titles, seen.almost_held, texts
+            items, duplicates, options.doc_id, query, seen.titles, seen.almost_held, texts
         )
     ranking = read_ranking(items, duplicates, options.doc_id)
     if items and type(items[0]) is not str:

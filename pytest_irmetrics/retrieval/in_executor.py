@@ -60,7 +60,7 @@ def _call_in_worker(
         return call_retriever(function, call, options)
     with DaemonThreads() as threads:
         future: Future[Reply | PendingAnswer] = threads.submit(call_retriever, function, call, options)
-        wait([future], options.timeout * len(call.query_ids))
+        wait([future], options.timeout * len(call.queries))
         return future.result() if future.done() else call.timed_out(options.timeout)
 
 

@@ -11,7 +11,7 @@ from collections.abc import Callable, Collection, Sequence
 from typing import Any
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.query import LONGEST_PASSAGE, JudgedPassages, Passage, normalize_text
+from pytest_irmetrics.golden.query import LONGEST_PASSAGE, Passage, Query, normalize_text
 from pytest_irmetrics.retrieval.answers import (
     SOURCE_NAMES,
     AnswerError,
@@ -33,7 +33,7 @@ def read_passage_ranking(
     items: Sequence[Any],
     duplicates: str,
     doc_id: Callable[[Any], Any] | None,
-    known: JudgedPassages,
+    query: Query,
     titles: dict[str, str],
     almost_held: dict[str, str],
     kept_texts: dict[str, str],
@@ -50,11 +50,12 @@ def read_passage_ranking(
     does; for a chunk that comes twice, unless `duplicates` is "collapse"; and for one without a text that can be read, or
     where all are blank, of a document judged by passage.
     """
+    known = {*query.documents, *query.forbidden} if query.passages else query.judgments
     documents = read_ids(items, doc_id, lambda item: _read_document(known, item))
     keep_titles(items, documents, titles)
     collapse = duplicates == "collapse"
     judged: dict[str, list[Passage]] = {}
-    for passage in sorted(known.passages, key=lambda passage: -passage.grade):
+    for passage in sorted(query.passages, key=lambda passage: -passage.grade):
         judged.setdefault(passage.doc, []).append(passage)
     ranking: dict[str, None] = {}
     first_ranks: dict[tuple[str, str | None], int] = {}
@@ -80,7 +81,7 @@ def read_passage_ranking(
         missed = [passage for passage in wanted if passage.key not in held]
         almost_held |= {passage.key: part for passage in missed if (part := _near_match(passage, content))}
         # Of a query that judges by document alone no chunk is anything else, whether or not its document is judged.
-        by_document = document in known.documents or not known.passages
+        by_document = document in known or not query.passages
         entries = held if document in judged else [document] if by_document else []
         added = [entry for entry in entries if entry not in ranking]
         if added or not (entries and collapse):
@@ -114,17 +115,17 @@ def _chunk_entry(document: str, own_id: str | None, taken: Collection[str], judg
     return entry
 
 
-def _read_document(known: JudgedPassages, item: Any) -> tuple[str, float | None]:
+def _read_document(known: Collection[str], item: Any) -> tuple[str, float | None]:
     """Return the document that an item is a chunk of, and the score of an explicit pair."""
     sources = [source for value in fields_of(item, SOURCE_NAMES) if (source := as_id(value))]
-    source = next((source for source in sources if source in known.documents), next(iter(sources), None))
+    source = next((source for source in sources if source in known), next(iter(sources), None))
     try:
         own_id, score = read_item(item)
     except RefusedError:
         if source is None:
             raise
         return source, None
-    return (own_id if source is None or own_id in known.documents else source), score
+    return (own_id if source is None or own_id in known else source), score
 
 
 def _own_id(item: Any, document: str) -> str | None:

@@ -15,7 +15,6 @@ from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.golden.query import JudgedPassages
 from pytest_irmetrics.retrieval.answers import describe, type_name, value_of
 from pytest_irmetrics.retrieval.calls import Call, RetrievalError
 
@@ -138,8 +137,7 @@ class Retriever(NamedTuple):
         # Copied, because a retriever may change what it is given, and be asked again.
         given = copy.deepcopy(dict(params)) if params else {}
         args, kwargs = style.arguments(texts if is_batch else texts[0], depth, given)
-        ids = tuple([query.id for query in queries])
-        return Call(ids, tuple(map(_judged_passages, queries)), args, kwargs, is_batch, repeat)
+        return Call(tuple(queries), args, kwargs, is_batch, repeat)
 
     def _checked_style(self, depth: int, params: Mapping[str, Any]) -> _CallStyle | str:
         """Return how to call with params of these names, or a sentence that says why the signature forbids it."""
@@ -227,10 +225,3 @@ def _hint(value: Any) -> str:
             "its setting asyncio_mode = auto."
         )
     return " It has as_retriever(): give what that returns." if _method(value, "as_retriever") else ""
-
-
-def _judged_passages(query: Query) -> JudgedPassages:
-    """Return the passages and documents that a query judges."""
-    if not query.passages:
-        return JudgedPassages((), query.judgments)
-    return JudgedPassages(query.passages, frozenset((*query.documents, *query.forbidden)))

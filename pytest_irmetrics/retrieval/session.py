@@ -116,7 +116,7 @@ class Session:
         flying: dict[Any, tuple[Call, float]] = {}
 
         def begin(call: Call, answer: PendingAnswer | None = None) -> None:
-            seconds = inf if timeout is None else timeout * len(call.query_ids)
+            seconds = inf if timeout is None else timeout * len(call.queries)
             flying[start(call, answer)] = call, monotonic() + seconds
 
         try:
@@ -154,7 +154,7 @@ class Session:
             return None
         call = next(self.calls, None)
         if call is not None:
-            self._asked += len(call.query_ids)
+            self._asked += len(call.queries)
         return call
 
     def add(self, reply: Reply | PendingAnswer) -> None:
@@ -167,17 +167,17 @@ class Session:
         if options.timeout is not None and reply.milliseconds > options.timeout * 1000:
             reply = reply.call.timed_out(options.timeout)
         self._returned.update(reply.returned)
-        for query_id, outcome in zip(reply.call.query_ids, reply.outcomes, strict=True):
+        for query, outcome in zip(reply.call.queries, reply.outcomes, strict=True):
             if isinstance(outcome, str):
                 when = f"time {repeat + 1} of {options.repeat}: " if options.repeat > 1 else ""
-                self._errors.setdefault(query_id, when + outcome)
+                self._errors.setdefault(query.id, when + outcome)
                 continue
             if isinstance(outcome, Staged):
                 if not repeat:
-                    self._stages[query_id] = outcome.ranks(self._queries[query_id].judgments)
+                    self._stages[query.id] = outcome.ranks(query.judgments)
                 outcome = outcome.ranking  # noqa: PLW2901 - it alone is kept
-            self._rankings[query_id][repeat] = pack(outcome)
-            self._milliseconds[query_id][repeat] = reply.milliseconds
+            self._rankings[query.id][repeat] = pack(outcome)
+            self._milliseconds[query.id][repeat] = reply.milliseconds
             self._has_answer = True
         if options.progress is not None:
             options.progress(len(reply.outcomes))
