@@ -60,11 +60,11 @@ def escape_html(text: str) -> str:
 
 _MARKDOWN = str.maketrans(
     # GitHub takes `$` for the start of a formula before it looks at backslashes.
-    {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;"} | {char: "\\" + char for char in r"\`*_[]#|~"}
+    {"&": "&amp;", "<": "&lt;", ">": "&gt;", "$": "&#36;", "\u200b": "&#8203;"}
+    | {char: "\\" + char for char in r"\`*_[]#|~"}
 )
 # What GitHub turns into a link, a mention or an emoji only after Markdown is rendered, where a backslash is long gone.
 _LINKED = re.compile(r"@(?=\w)|#(?=\d)|\bGH-(?=\d)|:(?=//)|\bwww(?=\.)|:(?=[\w+-]+:)", re.IGNORECASE)
-_BREAK = "\ue000"  # stands for a zero-width space until the rest is escaped
 
 
 _CODE = re.compile("(?<!`)`([^`]+)`(?!`)")
@@ -84,9 +84,8 @@ def escape_markdown(text: str) -> str:
 
 
 def _plain_markdown(text: str) -> str:
-    shown = _escape_invisible(text).replace(_BREAK, r"\ue000")
-    shown = _LINKED.sub(lambda found: found[0] + _BREAK, shown).translate(_MARKDOWN)
-    return shown.replace(_BREAK, "&#8203;")
+    # The only zero-width spaces are then those that break a link.
+    return _LINKED.sub("\\g<0>\u200b", _escape_invisible(text)).translate(_MARKDOWN)
 
 
 def code_markdown(text: str) -> str:

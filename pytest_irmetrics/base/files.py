@@ -77,20 +77,16 @@ def _size(limit: int) -> str:
 
 def packed_as_named(path: Path, data: bytes) -> bytes:
     """Return data as it is written to a path: compressed where the name ends in ``.gz``, always to the same bytes."""
-    if not _is_packed(path):
+    if without_gz(path) == path:
         return data
     import gzip  # noqa: PLC0415 - few files are packed
 
     return gzip.compress(data, mtime=0)
 
 
-def _is_packed(path: Path) -> bool:
-    return path.suffix.lower() == ".gz"
-
-
 def without_gz(path: Path) -> Path:
     """Return a path without the suffix ``.gz``: ``faq.qrels`` for ``faq.qrels.gz``."""
-    return path.with_suffix("") if _is_packed(path) else path
+    return path.with_suffix("") if path.suffix.lower() == ".gz" else path
 
 
 def relative_path(path: str | os.PathLike[str], start: str | os.PathLike[str]) -> str:

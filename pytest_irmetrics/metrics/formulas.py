@@ -189,12 +189,8 @@ def f1(hits: Hits, k: int, _: None = None) -> float:
     Source: van Rijsbergen, Information Retrieval, 1979.
     Without a cut-off as trec_eval set_F and ir_measures SetF.
     """
-    found = bisect_right(hits.ranks, k)
-    if not found:
-        return 0.0
-    p = found / (hits.returned if k == NO_CUTOFF else k)
-    r = found / hits.relevant
-    return 2.0 * p * r / (p + r)
+    p, r = precision(hits, k, "k"), recall(hits, k)
+    return 2.0 * p * r / (p + r) if p else 0.0
 
 
 def r_precision(hits: Hits, k: int, _: None = None) -> float:

@@ -8,7 +8,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from contextlib import suppress
-from functools import cached_property
+from functools import cache, cached_property
 from pathlib import PurePath
 from typing import TYPE_CHECKING, Any
 
@@ -186,7 +186,8 @@ class RunConfig:
         if (repeat := option("ir_repeat")) is not None:
             self.written["repeat"] = read_setting("ir_repeat", repeat, "--ir-repeat")
 
-        self._golden_sets: dict[Path, GoldenSet] = {}
+        self.golden_set = cache(self._read_golden_set)
+        """Reads a golden set, once. Raises GoldenSetError."""
         self.marked_golden_sets: Collection[Path] = ()
         """The files that ``ir_golden`` gives to the tests of this run."""
 
@@ -223,14 +224,10 @@ class RunConfig:
         encoding = getattr(writer._file, "encoding", None)  # noqa: SLF001 - pytest has no public way to it
         return Screen(writer.fullwidth, encoding)
 
-    def golden_set(self, path: Path) -> GoldenSet:
-        """Read a golden set, once. Raises GoldenSetError."""
+    def _read_golden_set(self, path: Path) -> GoldenSet:
         from pytest_irmetrics.golden import GoldenSet  # noqa: PLC0415 - see the top
 
-        if path not in self._golden_sets:
-            custom, shown = self.custom_metrics, self.shown(path)
-            self._golden_sets[path] = GoldenSet.load(path, custom_metrics=custom, shown=shown)
-        return self._golden_sets[path]
+        return GoldenSet.load(path, custom_metrics=self.custom_metrics, shown=self.shown(path))
 
     def shown(self, path: Path) -> str:
         """Return a path as a reader finds it: relative to where pytest was called, where it is below that."""

@@ -301,12 +301,10 @@ def _worst_first(item: ItemReport) -> str:
     gate, *others = explaining_gates(item.gates)
     if not gate.on_fall:
         return "Its queries, the worst first:"
-    count = len(gate.queries) + gate.more
-    mean, first = mean_name(gate.metric, gate.tag), ", the worst first" if count > 1 else ""
-    mean += f" since {item.against}" if item.since and item.since.where == item.against else ""
+    since = f" since {item.against}" if item.since and item.since.where == item.against else ""
     shown = {query_id for one in others for query_id in one.queries}.difference(gate.queries)
-    also = "; then those of other limits" if count < 3 and shown else ""
-    return f"{plural(count, 'query', 'queries')} worse by {mean}{first}{also}:"
+    also = "; then those of other limits" if gate.explained_by < 3 and shown else ""
+    return f"{gate.worse(f' by {mean_name(gate.metric, gate.tag)}{since}')}{also}:"
 
 
 def _selftest(item: ItemReport) -> Iterator[Block]:

@@ -157,12 +157,20 @@ class VerdictReport:
     on_fall: bool = False
     """Whether it failed because a mean fell, and ``queries`` are those that are worse."""
 
+    @property
+    def explained_by(self) -> int:
+        """How many queries explain it."""
+        return len(self.queries) + self.more
+
+    def worse(self, by: str = "") -> str:
+        """Say how many queries explain it, and in which order they follow: `7 queries worse by mrr, the worst first`."""
+        first = ", the worst first" if self.explained_by > 1 else ""
+        return f"{plural(self.explained_by, 'query', 'queries')} worse{by}{first}"
+
     def named_queries(self, most: int) -> str:
         """Name the queries that explain it, at most so many: `7 queries worse, the worst first: refund, hours and 5 more`."""
-        count = len(self.queries) + self.more
-        first = ", the worst first" if count > 1 else ""
-        left = f" and {count - most:,} more" if count > most else ""
-        return f"{plural(count, 'query', 'queries')} worse{first}: {', '.join(self.queries[:most])}{left}"
+        left = f" and {self.explained_by - most:,} more" if self.explained_by > most else ""
+        return f"{self.worse()}: {', '.join(self.queries[:most])}{left}"
 
 
 def decisive(gates: Sequence[VerdictReport]) -> list[VerdictReport]:
