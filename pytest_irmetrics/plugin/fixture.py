@@ -331,13 +331,13 @@ def _decided(
 
 def _with_fixture_to_write(item: GatedItem, came: Sequence[Any], details: Sequence[str]) -> tuple[str, ...]:
     """Return details with the fixture to write where items that came have a judged id in another place; else as they are."""
-    known = {doc_id for query in item.golden.queries.values() for doc_id in query.documents}
-    path = find_id_path(came, known)
+    path = find_id_path(came, {i for query in item.golden.queries.values() for i in query.documents})
     if path is None:
         return tuple(details)
     lead = f"What came back has judged ids in `{path}`. Write into conftest.py:"
     # In parentheses, because a long line is broken.
-    return (*details[:-1], lead, "@pytest.fixture", f"def ir_doc_id(): return (lambda doc: {path})")
+    said = [one for one in details if one != RETURN_KNOWN_IDS]
+    return (*said, lead, "@pytest.fixture", f"def ir_doc_id(): return (lambda doc: {path})")
 
 
 def _junit_properties(report: ItemReport) -> Iterator[tuple[str, object]]:

@@ -148,6 +148,13 @@ def test_no_fixture_is_printed_where_it_would_not_help(project, returned):
     assert "def ir_doc_id" not in printed(result)
 
 
+def test_where_the_golden_set_gets_ids_of_another_field_those_that_it_expects_are_shown_too(project):
+    chunks(project, "{'id': 'c1', 'page': 'p7'},", relevant="c1").store()
+    project.edit("golden/faq.yaml", "c1", "p7")
+    said = " ".join(printed(project.run("--ir-baseline")).split())
+    assert "Expected: 'p7'. What came back has judged ids in `doc[\"page\"]`." in said
+
+
 def test_a_golden_set_in_ids_of_chunks_stays_one(project):
     chunks(project, "Document('faq.md', 'c1'), Document('faq.md', 'c2')")
     project.write(
