@@ -92,8 +92,8 @@ def _judge(case: Case, gate: Gate) -> Verdict | None:
         verdict = obstacle or _JUDGES[gate.word](case, gate)
     except NoQueryError as error:
         verdict = Verdict.of(gate, case.failure(gate), f"A gate over no query: {error}", over_no_query=True)
-    # Without the tag in the stored baseline there would be no gate on it.
-    is_gone = gate.tag and gate.tag not in case.evaluation.golden.tags and case.against.update_command
+    # The next baseline would not have the tag, and so no gate on it.
+    is_gone = gate.tag in case.against.gone_tags
     if is_gone and verdict is not None and (verdict.over_no_query or not verdict.failed):
         text = f"A gate over no query: {gate.metric} has none tagged {gate.tag!r} any more. Give the tag back, or store a new baseline."
         return Verdict.of(gate, "failed", text)._replace(word="baseline")

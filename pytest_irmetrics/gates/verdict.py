@@ -47,6 +47,8 @@ class Against(NamedTuple):
     """The command that accepts today's run as the new baseline; empty where another run stands in for a baseline."""
     given: bool = False
     """Whether the test gave it, so that it can answer all of today's queries: the golden set has not grown since."""
+    gone_tags: frozenset[str] = frozenset()
+    """Of a stored baseline that is gated on: the tags in it that no query has any more."""
 
 
 class Verdict(NamedTuple):

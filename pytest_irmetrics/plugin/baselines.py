@@ -88,11 +88,12 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
         scored = any(answer.judgments and not answer.xfail for answer in run.answers.values())
         lacks = "this header tells no means, so that an edit of the rankings would not show"
         _require(run.means or not scored, f"{shown}:1: {lacks}. {CURE}")
-        if not settings.update:
-            item.stored_tags = frozenset(tag for answer in run.answers.values() for tag in answer.tags)
-        elif settings.only_queries:
+        if settings.update and settings.only_queries:
             _require_same_shape(run, item, shown, update)
-        return run, Against(OWN_BASELINE, shown, update)
+        tags = () if settings.update else (tag for answer in run.answers.values() for tag in answer.tags)
+        return run, Against(
+            OWN_BASELINE, shown, update, gone_tags=frozenset(tags).difference(item.golden.tags)
+        )
     except RunError as error:
         if not replacing_all:
             raise

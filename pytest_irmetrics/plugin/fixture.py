@@ -149,9 +149,9 @@ class IRMetrics:
                 if against is not None and against is asked:
                     why = "`against` is the retriever itself, so nothing can fall. Give the other one."
                     raise MisuseError(why)
-                gates = item.gates
+                gates = item.gates(compared.gone_tags)
                 if item.settings.selftest:
-                    return self._selftest(item, stored, compared)
+                    return self._selftest(item, stored, gates, compared)
                 committed = None
                 if item.settings.since:
                     from pytest_irmetrics.plugin.since import read_committed  # noqa: PLC0415 - only with --ir-since
@@ -164,14 +164,15 @@ class IRMetrics:
                     stored, compared = run_of_other(await _measure(item, against, ask))
                 baseline = None if stored is None else now.of_run(stored)
                 comparison = None if baseline is None else Comparison(now, baseline)
+                held = gates
                 if comparison is None:
-                    gates, compared = item.written_gates, Against()
-                result = _decided(item, gates, now, comparison, compared)
+                    held, compared = item.written_gates, Against()
+                result = _decided(item, held, now, comparison, compared)
                 add_notes(item, result)
                 if committed is not None:
                     from pytest_irmetrics.analysis.since import add_since  # noqa: PLC0415 - as above
 
-                    add_since(result, None if item.settings.update else baseline, item.gates, committed)
+                    add_since(result, None if item.settings.update else baseline, gates, committed)
                 return self._conclude(item, result)
         except IRMetricsError as error:
             self._fail_check(str(error))
@@ -186,14 +187,14 @@ class IRMetrics:
         except IRMetricsError as error:
             fail(str(error))
 
-    def _selftest(self, item: GatedItem, stored: Run | None, against: Against) -> Evaluation:
+    def _selftest(self, item: GatedItem, stored: Run | None, gates: Gates, against: Against) -> Evaluation:
         """Ask nothing; report which degradations of the stored run the gates catch. Fails where that run itself fails."""
         from pytest_irmetrics.analysis.selftest import run_selftest  # noqa: PLC0415 - only a self-test pays for it
 
         if stored is None:  # a missing baseline has raised RunError
             pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
         baseline = item.evaluation(item.metrics, Retrieved(stored)).of_run(stored)
-        result = run_selftest(baseline, item.gates, against)
+        result = run_selftest(baseline, gates, against)
         result.notes = [*item.notes, *result.notes]
         return self._conclude(item, result)
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain
@@ -74,8 +74,6 @@ class GatedItem:
         """What is kept of the items that come back."""
         self.notes: list[Note] = []
         """What its report is to say besides the verdicts."""
-        self.stored_tags: frozenset[str] = frozenset()
-        """The tags in the stored baseline that it is held to."""
         self.baseline_digest: str | None = None
         """In an updating run, the digest of the stored baseline as it was read."""
 
@@ -162,18 +160,20 @@ class GatedItem:
         require_depth(metrics, self.depth)
         return metrics
 
-    @property
-    def gates(self) -> Gates:
-        """The limits that this item is held to where it is compared with a baseline: the default `max_drop` too."""
+    def gates(self, gone_tags: Collection[str] = ()) -> Gates:
+        """Return the limits that this item is held to where it is compared with a baseline: the default `max_drop` too.
+
+        A mark can name a slice that only some of the test's sets have. One that this set had, and its baseline still has
+        (`gone_tags`), keeps its gate, which fails.
+        """
         rated, max_drop = () if self.golden.judges_nothing else self.metrics, self.settings.max_drop
         gates = resolve_with_default(self._thresholds, rated, max_drop, "the default, ir_max_drop")
-        # A mark can name a slice that only some of the test's sets have. One that was renamed in this keeps its gate, which fails.
-        return gates.where(lambda gate: gate.tag in (None, EACH_TAG, *self.golden.tags, *self.stored_tags))
+        return gates.where(lambda gate: gate.tag in (None, EACH_TAG, *self.golden.tags, *gone_tags))
 
     @property
     def written_gates(self) -> Gates:
         """Those of its gates that somebody wrote."""
-        return self.gates.where(lambda gate: not gate.by_default)
+        return self.gates().where(lambda gate: not gate.by_default)
 
     def retriever(self, given: Any) -> Any:
         """Return the retriever that a call gives, else the fixture's; None where there is neither."""

@@ -16,8 +16,8 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import cut, listed
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import with_answers
-from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.limits import limit_edits, read_limits, stored_form
+from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note, mean_name
 from pytest_irmetrics.retrieval.answers import describe
@@ -84,7 +84,7 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
     updates = settings.update and result.checked and not result.failed and (own or not result.against.name)
     if not reports and not updates:
         return
-    run = _run_to_store(item, result.evaluation)
+    run = _run_to_store(item, result)
     text = run.dumps()
     report.run = text if reports else None
     if not updates:
@@ -108,9 +108,9 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
         )
 
 
-def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
-    golden = evaluation.golden
-    answers = {}
+def _run_to_store(item: GatedItem, result: ItemResult) -> Run:
+    evaluation, golden = result.evaluation, result.evaluation.golden
+    gates, answers = item.gates(result.against.gone_tags), {}
     # With --ir-query the others were not asked, which is no empty answer.
     for query in item.queries():
         answers[query.id] = replace(
@@ -136,7 +136,7 @@ def _run_to_store(item: GatedItem, evaluation: Evaluation) -> Run:
         relevance_level=golden.relevance_level,
         means=means,
         provenance=evaluation.run.provenance,
-        limits=stored_form([*(gate[:4] for gate in item.gates), *((*one, None) for one in item.gates.off)]),
+        limits=stored_form([*(gate[:4] for gate in gates), *((*one, None) for one in gates.off)]),
     )
     return Run.of(answers, header)
 
@@ -146,7 +146,7 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
     update, comparison, against = item.settings.update, result.comparison, result.against.name
     result.notes += notes_on(result, verbose=item.verbosity >= 1)
     if comparison is not None and against == OWN_BASELINE and not update:
-        result.notes += _on_limits(item, comparison)
+        result.notes += _on_limits(item, comparison, result.against)
     if against == OWN_BASELINE or not item.baseline_file.exists():
         result.notes += _on_floors(result)
     own = item.settings.shown(item.baseline_file)
@@ -173,13 +173,13 @@ def _on_floors(result: ItemResult) -> Iterator[Note]:
         yield Note("normal", f"To accept it, set first: {', '.join(starts)}.")
 
 
-def _on_limits(item: GatedItem, comparison: Comparison) -> Iterator[Note]:
+def _on_limits(item: GatedItem, comparison: Comparison, against: Against) -> Iterator[Note]:
     """Say which limits differ from those that judged the baseline when it was stored, those that let more pass first."""
     run, golden = comparison.baseline.run, comparison.full.golden
     stored = read_limits(run, item.settings.custom_metrics)
     if stored is None or item.settings.only_queries:
         return
-    edits = limit_edits(stored, item.gates, golden.queries, run.means)
+    edits = limit_edits(stored, item.gates(against.gone_tags), golden.queries, run.means)
     if differing := [f"{edit.text}{' (holds less)' * edit.holds_less}" for edit in edits]:
         lead = "Limits differ from those that judged the baseline when it was stored"
         command = item.command("--ir-baseline-update")
