@@ -24,7 +24,7 @@ from pytest_irmetrics.gates.decide import decide
 from pytest_irmetrics.gates.verdict import Against, Case, Verdict, with_each_tag
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric
-from pytest_irmetrics.reports.item_report import OWN_BASELINE, Degradation, Note
+from pytest_irmetrics.reports.item_report import Degradation, Note
 from pytest_irmetrics.run import Header, Run
 from pytest_irmetrics.thresholds import AUTO, Gates
 
@@ -111,7 +111,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
     for degraded in _degradations(intact):
         try:
             comparison = Comparison(degraded.evaluation(intact), intact)
-            decided = decide(Case(comparison.full, gates, comparison, Against(OWN_BASELINE)))
+            decided = decide(Case(comparison.full, gates, comparison, against._replace(file="")))
             changes = map(comparison.change, metrics)
             moved = {change.metric: change.delta for change in changes if change.n}
         except EvaluationError as error:
