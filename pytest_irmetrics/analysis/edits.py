@@ -110,7 +110,7 @@ def _edits_of_query(before: Query, now: Query) -> Iterator[Edit]:
 def edit_text(result: ItemResult, comparison: Comparison, edits: Sequence[Edit]) -> str:
     """Say how the golden set was edited since the run that a result is compared with was stored, and what follows."""
     name = result.against.name
-    if comparison.baseline.run.golden_set is None and {edit.kind for edit in edits} == {"added"}:
+    if comparison.baseline.run.header.golden_set is None and {edit.kind for edit in edits} == {"added"}:
         # A TREC run has no line of a query that found nothing, too.
         lacks = plural(len(edits), "query", "queries")
         sentences = [f"{name} has no answer to {lacks}: {listed(edits, FEW)}."]

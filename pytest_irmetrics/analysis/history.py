@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.comparison import Comparison, compare
+from pytest_irmetrics.comparison import Comparison, compare, compare_with_itself
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Metric
@@ -83,9 +83,8 @@ def _read(repository: Repository, commit: str, path: str, called: str, depth: in
 
 
 def _evaluate(run: Run, golden: GoldenSet, metrics: Sequence[Metric], depth: int | None) -> Evaluation:
-    """Score a version over those of the golden set's queries that it holds in their words: it is compared with itself."""
-    evaluation = Evaluation(golden, Retrieved(run), tuple(metrics), depth)
-    return compare(evaluation, evaluation).now
+    """Score a version over those of the golden set's queries that it holds in their words."""
+    return compare_with_itself(Evaluation(golden, Retrieved(run), tuple(metrics), depth)).now
 
 
 def _deltas(comparison: Comparison) -> dict[str, float]:

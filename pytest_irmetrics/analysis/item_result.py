@@ -96,7 +96,7 @@ class ItemResult:
             )
             report.judge = judge if judgments_decide else None
             report.notes = [note for note in self.notes if note.text not in report.kind_sentences]
-        if self.comparison is not None and now.run.provenance:
+        if self.comparison is not None and now.run.header.provenance:
             from pytest_irmetrics.analysis.provenance import provenance_difference  # noqa: PLC0415 - where the fixture is
 
             difference = provenance_difference(self.comparison)

@@ -45,19 +45,21 @@ def kind_of_change(
     unknown_ids = any(verdict.word == "ids" for verdict in failed)
     if not (fell or unknown_ids):
         return None, [], False
-    kind, sign = find_sign(comparison)
+    sign = find_sign(comparison)
     stages, held = lost_at_stages(comparison.full, comparison)
     # The one is a guess at what stages tell, and ids of another kind show the other.
-    if (kind == "lost_before_ranking" and stages is not None) or (kind == "nothing_shared" and unknown_ids):
-        kind = sign = None
-    elif (kind, failed[0].word) in {("nothing_returned", "empty"), ("same_answer", "ids")}:
-        sign = ""  # the verdict says so
+    guessed = {"lost_before_ranking": stages is not None, "nothing_shared": unknown_ids}
+    if sign is not None and guessed.get(sign.kind):
+        sign = None
+    kind, seen = (None, None) if sign is None else sign
+    if (kind, failed[0].word) in {("nothing_returned", "empty"), ("same_answer", "ids")}:
+        seen = None  # the verdict says so
     # A drop that an edit of the golden set hides shows under the stored labels alone.
     stored = comparison.under_stored_labels if fell and all(verdict.as_stored for verdict in fell) else None
     side = comparison if stored is None else stored
     lacking, explained = _not_in_the_index(side, not_in_index)
     if unknown_ids:
-        return kind, [sentence for sentence in (lacking, sign, stages) if sentence], False
+        return kind, [sentence for sentence in (lacking, seen, stages) if sentence], False
     # Where stages hold what was lost, it is known to be relevant, and what ranked it lower is at fault; of documents lost before
     # the ranking, what is new stands below what stayed, so that it took no place from them; ids in another spelling are not new;
     # and an answer to another query is wrong, whatever is judged.
@@ -68,7 +70,7 @@ def kind_of_change(
     sentences = [
         lacking,
         _chance_of(comparison, gates, failed[0]) if sign is None and lacking is None else None,
-        relevant_counts(side) if sign is None else sign,
+        relevant_counts(side) if sign is None else seen,
         stages,
         _on_main_slice(side, leading) if leading is not None and mean_fell else None,
         missing,

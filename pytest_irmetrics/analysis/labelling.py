@@ -7,7 +7,7 @@ from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 
 from pytest_irmetrics.base.numbers import TOLERANCE
-from pytest_irmetrics.comparison import compare
+from pytest_irmetrics.comparison import compare_with_itself
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric, Scorer
@@ -61,8 +61,7 @@ def pool(
     evaluations = [Evaluation(golden, Retrieved(run), (metric,), run.depth) for run in runs]
     unpaired: list[Collection[str]] = []
     for evaluation in evaluations:
-        # A run compared with itself pairs the queries as they are now with those that were asked.
-        pairing = compare(evaluation, evaluation)
+        pairing = compare_with_itself(evaluation)
         skipped = {*pairing.new, *pairing.reworded}
         unpaired.append(dict.fromkeys(query.id for query in queries if query.id in skipped))
     found = []

@@ -113,13 +113,14 @@ def _came_back_empty(result: ItemResult) -> Iterator[str]:
     empty = [
         query.id
         for query in now.counted
-        if not (any(now.rankings(query.id)) or query.no_answer or query.id in said)
-        and (comparison is None or any(comparison.baseline.rankings(query.id)))
+        if not (now.has_results(query.id) or query.no_answer or query.id in said)
+        and (comparison is None or comparison.baseline.has_results(query.id))
     ]
     if comparison is not None and empty and any(verdict.compares for verdict in failed):
         from pytest_irmetrics.analysis.signs import find_sign  # noqa: PLC0415 - needed after a failure alone
 
-        if find_sign(comparison)[0] == "nothing_returned":
+        sign = find_sign(comparison)
+        if sign is not None and sign.kind == "nothing_returned":
             return
     if empty:
         yield f"{plural(len(empty), 'query', 'queries')} came back empty{since}: {listed(empty)}."
@@ -326,7 +327,10 @@ def _sign(comparison: Comparison, result: ItemResult) -> Iterator[str]:
 
         metric = result.leading_metric
         rose = metric is not None and comparison.change(metric).delta > TOLERANCE
-        yield from filter(None, [fewer_results(comparison) or (None if rose else find_sign(comparison)[1])])
+        if fewer := fewer_results(comparison):
+            yield fewer
+        elif not rose and (sign := find_sign(comparison)) is not None:
+            yield sign.text
 
 
 def _missing_judgments(comparison: Comparison, result: ItemResult) -> Iterator[str]:
@@ -419,7 +423,7 @@ def notes_on_accepted(stored: Run, asked: Run, run: Run) -> Iterator[Note]:
     others = len(stored.answers.keys() - asked.answers.keys())
     kept = f"; {plural(others, 'other query is', 'other queries are')} as stored before" if others else ""
     yield Note("normal", f"This accepts {listed([*asked], FEW)}{kept}.")
-    yield from losses((name, stored.means.get(name), mean) for name, mean in run.means.items())
+    yield from losses((name, stored.header.means.get(name), mean) for name, mean in run.header.means.items())
 
 
 def losses(means: Iterable[tuple[str, float | None, float | None]]) -> Iterator[Note]:

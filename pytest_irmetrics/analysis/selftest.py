@@ -17,7 +17,7 @@ from typing import NamedTuple
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed, plural
-from pytest_irmetrics.comparison import Comparison
+from pytest_irmetrics.comparison import Comparison, compare_with_itself
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.evaluation.evaluate import read_metrics
 from pytest_irmetrics.gates.decide import decide
@@ -95,7 +95,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
     fails there catches nothing, and a degradation that lowers no score is left out. Raises EvaluationError where a user's
     own metric raises on a degraded ranking.
     """
-    itself = Comparison(baseline, baseline)
+    itself = compare_with_itself(baseline)
     gates = with_each_tag(gates, baseline, itself)
     gates = gates.where(lambda gate: gate.metric.kind != "latency" and gate.word != "min_gain")
     intact = itself.now
@@ -183,7 +183,7 @@ def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
             name = f"broke {size} of {plural(total, 'query', 'queries')}"
             what = f"{plural(size, 'query', 'queries')} that worked, anywhere, {'comes' if size == 1 else 'come'} back empty."
             yield _Degraded(name, what, working[:size], _emptied, _ON_BROKEN)
-    empty = [q for q in intact.counted if q.no_answer and not any(map(len, intact.rankings(q.id)))]
+    empty = [q for q in intact.counted if q.no_answer and not intact.has_results(q.id)]
     if empty:
         what = "Every query marked no_answer gets an unjudged document of another query."
         name = f"no_answer queries answered ({len(empty)})"

@@ -59,6 +59,15 @@ _MOST_EDGES = 20
 Ranking = tuple[str, ...]
 
 
+class Sign(NamedTuple):
+    """A sign of a mechanical cause."""
+
+    kind: str
+    """A word that never changes, as JSON reports have it."""
+    text: str
+    """Its sentences."""
+
+
 class AnswerPair(NamedTuple):
     """The first rankings of one query on both sides."""
 
@@ -73,11 +82,8 @@ Answers = list[AnswerPair]
 """Those to all paired queries to which the baseline has a result, without those that have no answer."""
 
 
-def find_sign(comparison: Comparison) -> tuple[str, str] | tuple[None, None]:
-    """Return the first sign that the answers show: its kind, a word that never changes, as JSON reports have it, and its sentences.
-
-    None and None where they show none.
-    """
+def find_sign(comparison: Comparison) -> Sign | None:
+    """Return the first sign that the answers show; None where they show none."""
     entries = _answers(comparison)
     documents = entries
 
@@ -92,8 +98,8 @@ def find_sign(comparison: Comparison) -> tuple[str, str] | tuple[None, None]:
         ]
     for kind, look, by_document in _SIGNS:
         if text := look(documents if by_document else entries):
-            return kind, text
-    return None, None
+            return Sign(kind, text)
+    return None
 
 
 def fewer_results(comparison: Comparison) -> str | None:

@@ -84,7 +84,9 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     limits, judging = read_limits(run, now.custom, _ORIGIN), with_each_tag(gates, now, under_today)
     if limits is not None:
         # Those of a part are on the rest as well, which may have them still.
-        differing = () if committed.is_part else limit_edits(limits, gates, now.golden.queries, run.means)
+        differing = (
+            () if committed.is_part else limit_edits(limits, gates, now.golden.queries, run.header.means)
+        )
         edits += [Edit("limit", edit.text, weaker=edit.holds_less) for edit in differing]
         # The worse verdict counts.
         judging = Gates(judging, own=judging.own, also=[with_each_tag(limits.gates, now, under_today)])
@@ -129,7 +131,9 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
             accepted.append((verdict._replace(text=text, metric=metric), why))
     moved = [*_means(comparison, scored, run, gated)]
     if not (moved or accepted or comparison.is_unchanged):
-        moved = [f"Answers differ, and no gated mean moved. {find_sign(comparison)[1] or ''}".rstrip()]
+        sign = find_sign(comparison)
+        said = "Answers differ, and no gated mean moved."
+        moved = [said if sign is None else f"{said} {sign.text}"]
     report.details = [
         *committed.told,
         *(text for verdict, _, text in found if verdict.state == "undecided"),

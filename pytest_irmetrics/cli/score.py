@@ -27,7 +27,7 @@ from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.notes import notes_on
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.comparison import compare
+from pytest_irmetrics.comparison import compare, compare_with_itself
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import DEFAULT_DEPTH, require_depth
 from pytest_irmetrics.gates.decide import decide
@@ -137,8 +137,7 @@ def _notes_on_run(
     """Yield a note for whatever of the run, or of the golden set, is in no number, with the reason."""
     for ids, what in (
         ([one for one in evaluation.run if one not in evaluation.golden.queries], "not in the golden set"),
-        # A run compared with itself pairs the queries as they are now with those that were asked.
-        (compare(evaluation, evaluation).reworded, "asked with another text or other params"),
+        (compare_with_itself(evaluation).reworded, "asked with another text or other params"),
     ):
         if ids:
             yield f"Of the run, {plural(len(ids), 'query is', 'queries are')} {what}: {listed(ids)}."

@@ -1,5 +1,5 @@
 """Compare two evaluations of one golden set: which queries pair, how far each metric moved, which documents moved."""
 
-from pytest_irmetrics.comparison.comparison import Comparison, compare
+from pytest_irmetrics.comparison.comparison import Comparison, compare, compare_with_itself
 
-__all__ = ["Comparison", "compare"]
+__all__ = ["Comparison", "compare", "compare_with_itself"]

@@ -190,7 +190,7 @@ class Comparison:
     @cached_property
     def stored_level(self) -> Grade:
         """The relevance level that was stored with the baseline; today's where none was."""
-        level = self.baseline.run.relevance_level
+        level = self.baseline.run.header.relevance_level
         return self.now.golden.relevance_level if level is None else level
 
     def changed_labels(self, tag: str | None = None) -> tuple[str, ...]:
@@ -234,6 +234,11 @@ def compare(now: Evaluation, baseline: Evaluation) -> Comparison:
                 f"compare takes two evaluations, and this is of type {type(side).__name__}. Give what `evaluate` made of it."
             )
     return Comparison(now, baseline)
+
+
+def compare_with_itself(stored: Evaluation) -> Comparison:
+    """Compare a stored run with itself: that pairs those of today's queries which it was asked as they are now."""
+    return Comparison(stored, stored)
 
 
 class Move(NamedTuple):

@@ -146,6 +146,10 @@ class Evaluation:
         found, cut = self.run.answers.get(query_id, NO_ANSWER).rankings, self._cut
         return found if cut is None else tuple([ranking[:cut] for ranking in found])
 
+    def has_results(self, query_id: str) -> bool:
+        """Tell whether anything came back for a query, any of the times that it was asked."""
+        return any(map(len, self.rankings(query_id)))
+
     @property
     def _cut(self) -> int | None:
         """Where rankings are cut: at the depth, if the run was asked for another.

@@ -246,13 +246,9 @@ def _unknown_ids(case: Case) -> Verdict | None:
 def _nothing_returned(case: Case) -> Iterator[Verdict]:
     """Fail a run in which every answer is empty: of such a search nothing can be said, and no later one would be worse."""
     asked = tuple([query.id for query in case.evaluation.counted if not query.no_answer])
-    if asked and not case.single_queries_only and not any(_answered(case.evaluation, i) for i in asked):
+    if asked and not case.single_queries_only and not any(map(case.evaluation.has_results, asked)):
         of = f"any of the {len(asked):,} queries that have" if len(asked) > 1 else "the one query that has"
         yield Verdict("failed", f"Nothing came back for {of} an answer.", "empty", queries=asked)
-
-
-def _answered(evaluation: Evaluation, query_id: str) -> bool:
-    return any(map(len, evaluation.rankings(query_id)))
 
 
 def _forbidden(case: Case) -> Iterator[Verdict]:
@@ -278,7 +274,7 @@ def _wrongly_answered(case: Case) -> Iterator[Verdict]:
     if not unanswerable or all(any(m.kind == "no_answer" for m, _ in one.slices) for one in gates):
         return
     metric = Metric("no_answer")
-    wrong = tuple(query.id for query in unanswerable if _answered(case.evaluation, query.id))
+    wrong = tuple(query.id for query in unanswerable if case.evaluation.has_results(query.id))
     if wrong:
         got = f"{plural(len(wrong), *QUERY)} marked `no_answer` got an answer"
         text = f"{got}; set a threshold on the metric no_answer to allow some."
@@ -347,8 +343,7 @@ def would_pass(evaluation: Evaluation, query: Query, gates: Gates) -> bool:
     alone = Case(replace(evaluation, golden=golden), gates, single_queries_only=True)
     if any(verdict.failed for verdict in decide(alone)):
         return False
-    rankings = evaluation.rankings(query.id)
     if query.no_answer:
-        return not any(map(len, rankings))
+        return not evaluation.has_results(query.id)
     relevant = golden.relevant(query)
-    return all(relevant.intersection(ranking) for ranking in rankings)
+    return all(relevant.intersection(ranking) for ranking in evaluation.rankings(query.id))

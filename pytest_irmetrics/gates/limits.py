@@ -62,7 +62,7 @@ def read_limits(run: Run, custom: Collection[str], origin: str = "") -> LimitsOf
 
     `custom` holds the names of metrics of one's own, `origin` is where messages say that the limits were set.
     """
-    if run.limits is None:
+    if run.header.limits is None:
         return None
     unreadable: dict[str, None] = {}
 
@@ -80,7 +80,7 @@ def read_limits(run: Run, custom: Collection[str], origin: str = "") -> LimitsOf
                 yield Threshold(metric, {word: limit}, tag, origin)
 
     # Each as if in a place of its own: that one is there twice, only an edit can have done.
-    gates = resolve([threshold] for threshold in read(run.limits, for_query=False))
+    gates = resolve([threshold] for threshold in read(run.header.limits, for_query=False))
     gates.own = {i: [*read(one.limits, for_query=True)] for i, one in run.answers.items() if one.limits}
     return LimitsOfRun(gates, tuple(unreadable))
 

@@ -100,7 +100,7 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
         report.notes += notes_on_accepted(stored, run, merged)
     elif own:
         # Of answers of another depth a part alone is compared.
-        deep = stored.means if stored.depth != run.depth else {}
+        deep = stored.header.means if stored.depth != run.depth else {}
         report.notes += losses(
             (row.name, deep.get(row.name, row.baseline), row.now)
             for row in report.rows
@@ -135,7 +135,7 @@ def _run_to_store(item: GatedItem, result: ItemResult) -> Run:
         golden_set=golden.name if path is None else relative_path(path, Path(item.node.path).parent),
         relevance_level=golden.relevance_level,
         means=means,
-        provenance=evaluation.run.provenance,
+        provenance=evaluation.run.header.provenance,
         limits=stored_form([*(gate[:4] for gate in gates), *((*one, None) for one in gates.off)]),
     )
     return Run.of(answers, header)
@@ -179,7 +179,7 @@ def _on_limits(item: GatedItem, comparison: Comparison, against: Against) -> Ite
     stored = read_limits(run, item.settings.custom_metrics)
     if stored is None or item.settings.only_queries:
         return
-    edits = limit_edits(stored, item.gates(against.gone_tags), golden.queries, run.means)
+    edits = limit_edits(stored, item.gates(against.gone_tags), golden.queries, run.header.means)
     if differing := [f"{edit.text}{' (holds less)' * edit.holds_less}" for edit in edits]:
         lead = "Limits differ from those that judged the baseline when it was stored"
         command = item.command("--ir-baseline-update")

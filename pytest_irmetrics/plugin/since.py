@@ -212,7 +212,7 @@ def _golden_path(left: _Departure, baseline: str, run: Run) -> str:
         return ""
     # <folder>/<directory>/<module>/<name>.json
     folder = PurePosixPath(baseline).parents[left.directory.count("/") + 2]
-    return posixpath.normpath(posixpath.join(folder, run.golden_set or ""))
+    return posixpath.normpath(posixpath.join(folder, run.header.golden_set or ""))
 
 
 def _golden_set(item: GatedItem, left: _Departure, baseline: str, run: Run) -> tuple[GoldenSet | None, str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, fields
-from typing import Any
+from typing import Any, Literal
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import plural
@@ -205,6 +205,11 @@ class Degradation:
     """Its mean, degraded − intact."""
 
 
+SinceState = Literal["refused", "accepted", "changed", "new", "unchanged"]
+"""What a branch accepts for a test: what ``ir_accept = fail`` does not allow (``refused``), a fall (``accepted``), what fails
+nothing (``changed``), or nothing; ``new`` where there was no baseline of it."""
+
+
 @dataclass(eq=False, slots=True)
 class SinceReport:
     """What a branch accepts for one test, since the commit where it left another branch."""
@@ -213,9 +218,7 @@ class SinceReport:
     """As it was given: ``origin/main``."""
     commit: str
     """The id of the commit where HEAD left it."""
-    state: str
-    """``refused`` (accepted, which ``ir_accept = fail`` does not allow), ``accepted``, ``changed``, ``new`` (there was no baseline
-    of this test) or ``unchanged``."""
+    state: SinceState
     file: str
     """The baseline's path in the repository."""
     renamed_from: str | None = None

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
+from typing import get_args
 
 from pytest_irmetrics.base.screen import Line, Screen, display_width, shorten, table
 from pytest_irmetrics.base.wording import plural
@@ -22,16 +23,13 @@ from pytest_irmetrics.reports.blocks import (
     Text,
     is_shown_at,
 )
-from pytest_irmetrics.reports.item_report import ItemReport
+from pytest_irmetrics.reports.item_report import ItemReport, SinceState
 from pytest_irmetrics.reports.session_report import SessionReport, gated_score, query_count
 
 _TONES = {"bad": "red bold", "warn": "yellow", "strong": "yellow bold", "": ""}
 
 _NARROWEST_NAME = 16
 """How many cells a test's name keeps where a score stands beside it."""
-
-_STATES = ("refused", "accepted", "changed", "new", "unchanged")
-"""How a test may stand to another commit, in the order in which they are counted."""
 
 
 # Blocks
@@ -169,7 +167,7 @@ def _since(session: SessionReport) -> Iterator[Block]:
     if not found:
         return
     states = [since.state for since in found]
-    first, *others = Counter(sorted(states, key=_STATES.index)).items()
+    first, *others = Counter(sorted(states, key=get_args(SinceState).index)).items()
     counts = [f"{plural(first[1], 'test')} {first[0]}", *(f"{count:,} {state}" for state, count in others)]
     less = sum(since.holds_less for since in found)
     held = plural(less, "test has a limit that holds less", "tests have limits that hold less")
