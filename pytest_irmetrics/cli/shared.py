@@ -27,7 +27,7 @@ from pytest_irmetrics.metrics import Metric, MetricError
 from pytest_irmetrics.reports.blocks import Block, Level
 from pytest_irmetrics.reports.terminal import lines
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.run.baseline import folders_with_baselines, list_baselines, parameter_parts
+from pytest_irmetrics.run.baseline import BaselineName, folders_with_baselines, list_baselines
 
 OK, FAILED = 0, 1
 """Exit statuses of commands; argparse itself exits with 2 for a wrong command line."""
@@ -273,7 +273,7 @@ def baselines_of_golden_set(file: str, directory: str) -> Iterator[tuple[str, Ru
             golden_file = baseline.golden_file(run)
             known = golden_file is not None and os.path.lexists(golden_file)
             same = known and os.path.realpath(str(golden_file)) == os.path.realpath(file)
-            if same or (not known and parts <= parameter_parts(str(baseline.path))):
+            if same or (not known and parts <= BaselineName.of(baseline.path).parts):
                 yield baseline.path.as_posix(), run
         except ValueError as error:  # a RunError, or a name of a golden set that no file has
             print_note(str(error))

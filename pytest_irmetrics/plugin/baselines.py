@@ -6,7 +6,7 @@ import os
 import shlex
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -22,12 +22,11 @@ from pytest_irmetrics.retrieval import RetrievalError, Retriever
 from pytest_irmetrics.run import Header, Run, RunError
 from pytest_irmetrics.run.answer import CURE
 from pytest_irmetrics.run.baseline import (
+    BaselineName,
     baseline_digest,
     baseline_path,
     folders_with_baselines,
     list_baselines,
-    parameter_parts,
-    split_baseline_path,
 )
 
 _NO_QUERY = "holds no query, so there is nothing to compare with."
@@ -161,14 +160,16 @@ def items_with_orphans(
     some = config.getoption("lf", None) or any("[" in one.partition("::")[2] for one in config.args)
     if not settings.gates or settings.update or some:
         return
-    functions: dict[tuple[PurePath, str], dict[Path, pytest.Item]] = {}
+    functions: dict[BaselineName, dict[Path, pytest.Item]] = {}
+    """By their name without parameters."""
     for item in filter(requests_irmetrics, items):
         if golden_parameter(item).problem is not None:
             continue  # none of its golden sets is known
         own = baseline_path(Path(item.path), name_in_file(item), settings.baseline_dir)
-        functions.setdefault(split_baseline_path(own)[:2], {})[own] = item
-    for (folder, function), found in functions.items():
-        stored = {path for path in Path(folder).glob("*.json") if split_baseline_path(path)[1] == function}
+        functions.setdefault(BaselineName.of(own)._replace(ids=""), {})[own] = item
+    for name, found in functions.items():
+        beside = Path(name.module).glob("*.json")
+        stored = {path for path in beside if BaselineName.of(path).function == name.function}
         orphans = [settings.shown(path) for path in sorted(stored - found.keys())]
         if orphans:
             new = [settings.shown(path) for path in found.keys() - stored]
@@ -182,7 +183,7 @@ def _on_orphans(orphans: list[str], new: list[str]) -> str:
     why = "its golden set, or its parameters, were renamed, or are gone."
     lines = [f"{which} to no item of this test: {why}"]
     for orphan in orphans:
-        alike = [path for path in sorted(new) if parameter_parts(orphan) <= parameter_parts(path)]
+        alike = [path for path in sorted(new) if BaselineName.of(orphan).parts <= BaselineName.of(path).parts]
         moves = [shlex.join(["git", "mv", orphan, path]) for path in alike or new * (one and len(new) == 1)]
         several = "got parameters, one of these, to the test that searches as it did"
         lines += [f"Where it {'was renamed' if len(moves) == 1 else several}:", *moves] if moves else []

@@ -30,7 +30,7 @@ from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 from pytest_irmetrics.reports.session_report import RunInfo
 from pytest_irmetrics.reports.terminal import summary_lines
-from pytest_irmetrics.run.baseline import baseline_path, split_baseline_path
+from pytest_irmetrics.run.baseline import BaselineName, baseline_path
 
 if TYPE_CHECKING:
     from pytest_irmetrics.base.git import Repository
@@ -267,8 +267,8 @@ class Recorder:
         paths = [attempt.baseline for attempt in self._attempts.values()]
         new = [self._settings.shown(path) for path in paths if not path.exists()]
         for path in unused:
-            ids = split_baseline_path(PurePath(path))[2]
-            alike = [one for one in new if split_baseline_path(PurePath(one))[2] == ids]
+            ids = BaselineName.of(path).ids
+            alike = [one for one in new if BaselineName.of(one).ids == ids]
             if len(alike) == 1:
                 command = shlex.join(["git", "mv", path, *alike])
                 folder = PurePath(alike[0]).parent.as_posix()

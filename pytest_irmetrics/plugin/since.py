@@ -27,7 +27,7 @@ from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import Note, SinceReport
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import Answer, decode
-from pytest_irmetrics.run.baseline import parameter_parts, split_baseline_path
+from pytest_irmetrics.run.baseline import BaselineName, folder_of_test, is_baseline
 
 
 @dataclass(eq=False)
@@ -50,7 +50,7 @@ class _Departure:
     @cached_property
     def baselines(self) -> list[str]:
         """The paths of the commit's baselines."""
-        return [one for one in self.repository.files(self.commit, "") if _is_baseline(one, self.directory)]
+        return [one for one in self.repository.files(self.commit, "") if is_baseline(one, self.directory)]
 
     def is_gone(self, path: str) -> bool:
         """Tell whether a file of the commit is gone, also where that is not staged; not one that a sparse checkout leaves out."""
@@ -126,7 +126,7 @@ def _moved_from(item: GatedItem, left: _Departure, path: str) -> str:
     elif not alike:  # the setting ir_baseline_dir was another then, and what was stored there is there still
         files = left.repository.files(left.commit, "/".join(parts[: -3 - directory.count("/")]))
         alike = [
-            one for one in files if one.split("/")[-2:] == parts[-2:] and not _is_baseline(one, directory)
+            one for one in files if one.split("/")[-2:] == parts[-2:] and not is_baseline(one, directory)
         ]
     if len(alike) > 1:
         either = f"{path} may be what was any of {', '.join(alike)}."
@@ -134,26 +134,21 @@ def _moved_from(item: GatedItem, left: _Departure, path: str) -> str:
     return alike[0] if alike else _renamed_from(item, left, path)
 
 
-def _is_baseline(path: str, directory: str) -> bool:
-    """Tell whether a path is that of a baseline, of any folder: ``<folder>/<directory>/<module>/<name>.json``."""
-    return path.endswith(".json") and f"/{path}".rsplit("/", 2)[0].endswith(f"/{directory}")
-
-
 def _renamed_from(item: GatedItem, left: _Departure, path: str) -> str:
     """Return which baseline that is gone was the test's: the one that holds most of its queries, at least half of its own.
 
     One of the same module and parameters may hold none. The path itself where there is no such baseline. Raises RunError.
     """
-    place, _, ids = split_baseline_path(PurePosixPath(path))
+    name = BaselineName.of(path)
     asked = {_words(query.id, query.text, query.params) for query in item.golden.queries.values()}
     found = [(0, 0, path)]
     for one in left.baselines:
         run = left.stored_run(one) if left.is_gone(one) else None
         if run is not None:
             held = sum(_words(i, answer.text, answer.params) in asked for i, answer in run.answers.items())
-            its_place, _, its_ids = split_baseline_path(PurePosixPath(one))
-            if (its_place, its_ids) == (place, ids) or 2 * held >= len(run):
-                found.append((held + 1, len(parameter_parts(path) & parameter_parts(one)), one))
+            other = BaselineName.of(one)
+            if other._replace(function=name.function) == name or 2 * held >= len(run):
+                found.append((held + 1, len(name.parts & other.parts), one))
     return max(found)[2]
 
 
@@ -172,8 +167,11 @@ def _with_moved_queries(
     }
     moved: dict[str, Answer] = {}
     sources: dict[str, str] = {}
-    parts = parameter_parts(before)
-    for one in sorted(left.baselines if wanted else (), key=lambda one: -len(parts & parameter_parts(one))):
+    parts = BaselineName.of(before).parts
+    others = (
+        sorted(left.baselines, key=lambda one: -len(parts & BaselineName.of(one).parts)) if wanted else ()
+    )
+    for one in others:
         with suppress(IRMetricsError):  # then the test that it is of fails
             run = left.stored_run(one) or Run({})
             asked = _asked_today(item, left, one, run)
@@ -208,10 +206,9 @@ def _golden_path(left: _Departure, baseline: str, run: Run) -> str:
 
     Empty where the setting ir_baseline_dir was another then: how deep that folder was is not known.
     """
-    if not _is_baseline(baseline, left.directory):
+    if not is_baseline(baseline, left.directory):
         return ""
-    # <folder>/<directory>/<module>/<name>.json
-    folder = PurePosixPath(baseline).parents[left.directory.count("/") + 2]
+    folder = folder_of_test(baseline, left.directory)
     return posixpath.normpath(posixpath.join(folder, run.header.golden_set or ""))
 
 
@@ -253,5 +250,5 @@ def baselines_gone_since(config: pytest.Config, renamed: Container[str | None]) 
         root = left.repository.path_of(config.rootpath.resolve())
     except GitError:  # each test failed with it
         return []
-    gone = (path for path in left.deleted if _is_baseline(path, left.directory))
+    gone = (path for path in left.deleted if is_baseline(path, left.directory))
     return [path for path in gone if path not in renamed and PurePosixPath(path).is_relative_to(root)]

@@ -11,7 +11,8 @@ import os
 import re
 from collections.abc import Iterable, Iterator
 from fnmatch import fnmatch
-from pathlib import Path, PurePath
+from pathlib import Path, PurePath, PurePosixPath
+from typing import NamedTuple
 
 _SUFFIX = ".json"
 
@@ -51,15 +52,37 @@ def _safe(name: str, allowed: re.Pattern[str]) -> str:
     return f"{_UNSAFE.sub('_', name)[:_MAX_LENGTH].strip('.')}_{digest}"
 
 
-def split_baseline_path(path: PurePath) -> tuple[PurePath, str, str]:
-    """Return the folder of a baseline, the name of its test's function, and the parameter ids, from the bracket on."""
-    function, bracket, ids = path.name.removesuffix(_SUFFIX).partition("[")
-    return path.parent, function, bracket + ids
+class BaselineName(NamedTuple):
+    """What the path of a baseline tells of its test."""
+
+    module: PurePath
+    """The folder of the baselines of its module."""
+    function: str
+    """The test function, with its class."""
+    ids: str
+    """The parameter ids, from the bracket on."""
+
+    @classmethod
+    def of(cls, path: PurePath | str) -> BaselineName:
+        """Read the path of a baseline."""
+        path = PurePath(path)
+        function, bracket, ids = path.name.removesuffix(_SUFFIX).partition("[")
+        return cls(path.parent, function, bracket + ids)
+
+    @property
+    def parts(self) -> set[str]:
+        """The parts of the parameter ids, between the `-` of them."""
+        return {*self.ids.strip("[]").split("-")} - {""}
 
 
-def parameter_parts(path: str) -> set[str]:
-    """Return the parts of the parameter ids in a baseline's name, between the `-` of it."""
-    return {*split_baseline_path(PurePath(path))[2].strip("[]").split("-")} - {""}
+def is_baseline(path: str, directory: str) -> bool:
+    """Tell whether a path, with `/`, is one that `baseline_path` makes, of a test in any folder."""
+    return path.endswith(_SUFFIX) and f"/{path}".rsplit("/", 2)[0].endswith(f"/{directory}")
+
+
+def folder_of_test(path: str, directory: str) -> PurePosixPath:
+    """Return the folder of the test that a baseline is of."""
+    return PurePosixPath(path).parents[directory.count("/") + 2]
 
 
 # Reading.
