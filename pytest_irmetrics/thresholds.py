@@ -5,6 +5,7 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import InitVar, dataclass
 from difflib import get_close_matches
 from typing import Literal, NamedTuple
 
@@ -160,26 +161,21 @@ class Gate(NamedTuple):
         return number * abs(baseline or 0.0) if is_share else number
 
 
+@dataclass(eq=False, repr=False)
 class Gates:
     """All gates of one test, grouped by metric and tag in the order in which thresholds name them."""
 
-    def __init__(
-        self,
-        gates: Iterable[Gate] = (),
-        *,
-        own: Mapping[str, Sequence[Threshold]] | None = None,
-        also: Sequence[Gates] = (),
-        too_small: Sequence[str] = (),
-        off: Sequence[tuple[Metric, str | None, str]] = (),
-    ) -> None:
-        self.own = own
-        """Query id → the thresholds of its own; None: those of the golden set at hand."""
-        self.also = also
-        """Further limits on the same run: of two verdicts on one thing the worse one counts."""
-        self.off = off
-        """Metric, tag and word of each limit on each tag that is `off` for that tag."""
-        self.too_small = too_small
-        """The tags that a limit on each tag leaves out, as too few queries carry them."""
+    gates: InitVar[Iterable[Gate]] = ()
+    own: Mapping[str, Sequence[Threshold]] | None = None
+    """Query id → the thresholds of its own; None: those of the golden set at hand."""
+    also: Sequence[Gates] = ()
+    """Further limits on the same run: of two verdicts on one thing the worse one counts."""
+    off: Sequence[tuple[Metric, str | None, str]] = ()
+    """Metric, tag and word of each limit on each tag that is `off` for that tag."""
+    too_small: Sequence[str] = ()
+    """The tags that a limit on each tag leaves out, as too few queries carry them."""
+
+    def __post_init__(self, gates: Iterable[Gate]) -> None:
         self.slices: dict[tuple[Metric, str | None], dict[str, Gate]] = {}
         """The gates of each metric and tag that has one, in order, by word."""
         for gate in gates:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import product
 
+from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.signs import find_sign
 from pytest_irmetrics.analysis.stages import lost_at_stages, relevant_word
 from pytest_irmetrics.base.numbers import TOLERANCE
@@ -28,19 +29,12 @@ _ALL = 0.995
 """From which share on all of a fall is in a slice."""
 
 
-def kind_of_change(
-    comparison: Comparison,
-    gates: Gates,
-    verdicts: Sequence[Verdict],
-    leading: Metric | None,
-    not_in_index: Collection[str],
-) -> tuple[str | None, list[str], bool]:
+def kind_of_change(result: ItemResult, comparison: Comparison) -> tuple[str | None, list[str], bool]:
     """Return the kind of a sign, the sentences on what a failed fall is about, and whether to judge both runs before deciding.
 
-    None, and no sentence, where no failed gate compares with another run. `leading` is the metric of which slices and missing
-    judgments are spoken, and `not_in_index` are judged documents that the index lacks.
+    None, and no sentence, where no failed gate compares with another run.
     """
-    failed = [verdict for verdict in verdicts if verdict.failed]
+    leading, failed = result.leading_metric, [verdict for verdict in result.verdicts if verdict.failed]
     fell = [verdict for verdict in failed if verdict.compares or verdict.on_fall]
     unknown_ids = any(verdict.word == "ids" for verdict in failed)
     if not (fell or unknown_ids):
@@ -57,7 +51,7 @@ def kind_of_change(
     # A drop that an edit of the golden set hides shows under the stored labels alone.
     stored = comparison.under_stored_labels if fell and all(verdict.as_stored for verdict in fell) else None
     side = comparison if stored is None else stored
-    lacking, explained = _not_in_the_index(side, not_in_index)
+    lacking, explained = _not_in_the_index(side, result.not_in_index)
     if unknown_ids:
         return kind, [sentence for sentence in (lacking, seen, stages) if sentence], False
     # Where stages hold what was lost, it is known to be relevant, and what ranked it lower is at fault; of documents lost before
@@ -69,7 +63,7 @@ def kind_of_change(
     mean_fell = any(verdict.on_fall and verdict.tag is None for verdict in fell)
     sentences = [
         lacking,
-        _chance_of(comparison, gates, failed[0]) if sign is None and lacking is None else None,
+        _chance_of(comparison, result.gates, failed[0]) if sign is None and lacking is None else None,
         relevant_counts(side) if sign is None else seen,
         stages,
         _on_main_slice(side, leading) if leading is not None and mean_fell else None,
@@ -166,7 +160,7 @@ def _document_counts(comparison: Comparison) -> str:
     for query in comparison.now.counted:
         was, now = ({*first} for first, *_ in comparison.rankings(query.id))
         left, came, changed = left + len(was - now), came + len(now - was), changed + (was != now)
-    of = plural(len(comparison.now.counted), "query", "queries")
+    of = plural(len(comparison.now.counted), "query")
     return f"{plural(left, 'document')} left {_results(comparison)}, {came:,} came in, in {changed:,} of {of}; nobody has judged any."
 
 

@@ -64,7 +64,7 @@ def _unjudged(result: ItemResult) -> Iterator[str]:
     """Say how many queries nobody has judged."""
     unjudged = [query for query in result.evaluation.counted if query.is_unjudged]
     if unjudged:
-        of = plural(len(result.evaluation.counted), "query", "queries")
+        of = plural(len(result.evaluation.counted), "query")
         how = " To judge what comes back: pytest --ir-report=json:run.json, then pytest-irmetrics label FILE --run run.json -i."
         hint = how if result.failed and result.comparison is None else ""
         yield f"Nobody has judged {len(unjudged):,} of {of}: only overlap looks at these.{hint}"
@@ -106,15 +106,16 @@ def _came_back_empty(result: ItemResult) -> Iterator[str]:
     comparison, failed = result.comparison, [verdict for verdict in result.verdicts if verdict.failed]
     if result.evaluation.only is not None or any(verdict.word == "empty" for verdict in failed):
         return
-    now, since = result.evaluation, ""
+    now, before, since = result.evaluation, None, ""
     if comparison is not None:
-        now, since = comparison.now, f", and had results in {result.against.name}"
+        now, before = comparison.now, comparison.baseline
+        since = f", and had results in {result.against.name}"
     said = {*result.evaluation.retrieved.missing}
     empty = [
         query.id
         for query in now.counted
         if not (now.has_results(query.id) or query.no_answer or query.id in said)
-        and (comparison is None or comparison.baseline.has_results(query.id))
+        and (before is None or before.has_results(query.id))
     ]
     if comparison is not None and empty and any(verdict.compares for verdict in failed):
         from pytest_irmetrics.analysis.signs import find_sign  # noqa: PLC0415 - needed after a failure alone

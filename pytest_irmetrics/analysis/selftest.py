@@ -137,7 +137,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
     texts.append(f"The retriever was not asked; the scores are those of {against.name} as it is stored.")
     unpaired = (*itself.new, *itself.reworded, *itself.passages_edited)
     if unpaired:
-        left_out = plural(len(unpaired), "query", "queries")
+        left_out = plural(len(unpaired), "query")
         lacks = f"because {against.name} does not have them in these words"
         texts.append(f"{left_out} left out, {lacks}: {listed(unpaired)}.")
     notes = [Note("normal", text) for text in [*texts, *advice.values()]]

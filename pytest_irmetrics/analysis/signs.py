@@ -77,6 +77,11 @@ class AnswerPair(NamedTuple):
     returned: int
     """How many results came back now, before duplicates were dropped."""
 
+    def of_documents(self) -> AnswerPair:
+        """Return the documents of both rankings: cutting texts anew exchanges none."""
+        before, now = (tuple(dict.fromkeys(documents_of(self.query, one))) for one in (self.before, self.now))
+        return self._replace(before=before, now=now)
+
 
 Answers = list[AnswerPair]
 """Those to all paired queries to which the baseline has a result, without those that have no answer."""
@@ -85,17 +90,8 @@ Answers = list[AnswerPair]
 def find_sign(comparison: Comparison) -> Sign | None:
     """Return the first sign that the answers show; None where they show none."""
     entries = _answers(comparison)
-    documents = entries
-
-    def documents_in(pair: AnswerPair, ranking: Ranking) -> Ranking:
-        return tuple(dict.fromkeys(documents_of(pair.query, ranking)))
-
-    # Cutting texts anew exchanges no document.
-    if any(pair.query.passages for pair in entries):
-        documents = [
-            pair._replace(before=documents_in(pair, pair.before), now=documents_in(pair, pair.now))
-            for pair in entries
-        ]
+    passages = any(pair.query.passages for pair in entries)
+    documents = [pair.of_documents() for pair in entries] if passages else entries
     for kind, look, by_document in _SIGNS:
         if text := look(documents if by_document else entries):
             return Sign(kind, text)

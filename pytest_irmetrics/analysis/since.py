@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
-from pytest_irmetrics.analysis.edits import Edit, edit_sentences, edits_of
+from pytest_irmetrics.analysis.edits import Edit, edit_sentences, edits_of, limit_edits
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.signs import find_sign
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
@@ -15,7 +15,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import decide
-from pytest_irmetrics.gates.limits import LimitsOfRun, limit_edits, read_limits
+from pytest_irmetrics.gates.limits import LimitsOfRun, read_limits
 from pytest_irmetrics.gates.verdict import STATES, Against, Case, Verdict, with_each_tag
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric
@@ -84,10 +84,8 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     limits, judging = read_limits(run, now.custom, _ORIGIN), with_each_tag(gates, now, under_today)
     if limits is not None:
         # Those of a part are on the rest as well, which may have them still.
-        differing = (
-            () if committed.is_part else limit_edits(limits, gates, now.golden.queries, run.header.means)
-        )
-        edits += [Edit("limit", edit.text, weaker=edit.holds_less) for edit in differing]
+        if not committed.is_part:
+            edits += limit_edits(limits, gates, now.golden.queries, run.header.means)
         # The worse verdict counts.
         judging = Gates(judging, own=judging.own, also=[with_each_tag(limits.gates, now, under_today)])
     report.holds_less = any(edit.weaker for edit in edits)

@@ -32,8 +32,9 @@ def quote(text: str, width: int = 60) -> str:
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
-    """Return a count with its noun: `1 query`, `3,900 queries`; without `many`, the plural is `one` with an s."""
-    return f"{count:,} {one if count == 1 else many or one + 's'}"
+    """Return a count with its noun: `1 query`, `3,900 queries`; `many` is what else the plural is than `one` with an s, or ies for y."""
+    many = many or (f"{one[:-1]}ies" if one.endswith("y") else f"{one}s")
+    return f"{count:,} {one if count == 1 else many}"
 
 
 def joined(words: Sequence[str]) -> str:

@@ -66,5 +66,5 @@ def _summary(file: str, golden: GoldenSet) -> str:
         if any(limit is not None for limit in threshold.limits.values())  # and not all of them `off`
     )
     thresholds = f"thresholds on {', '.join(names)}" if names else "no thresholds"
-    queries = plural(len(golden.queries), "query", "queries")
+    queries = plural(len(golden.queries), "query")
     return f"{file}: {queries}, {plural(len(golden.tags), 'tag')}, {thresholds}"

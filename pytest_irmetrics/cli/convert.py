@@ -153,4 +153,4 @@ def _convert_run(options: argparse.Namespace, form: str, to: str) -> tuple[dict[
     except RunError as error:  # an id that the format cannot hold
         raise shared.CommandError(f"{options.source}: {error}") from None
     notes = [_ON_TREC] if form != to == "run" else []
-    return {options.target: text.encode()}, plural(len(source), "query", "queries"), notes
+    return {options.target: text.encode()}, plural(len(source), "query"), notes

@@ -99,10 +99,9 @@ class Comparison:
         metric = self.now.metric(metric)
         if metric.kind == "latency":
             raise EvaluationError(f"{metric.name} is never in a baseline; gate it with `max`.")
-        key = metric, tag
-        if key not in self._changes:
-            self._changes[key] = self._measure(metric, tag)
-        return self._changes[key]
+        if (metric, tag) not in self._changes:
+            self._changes[metric, tag] = self._measure(metric, tag)
+        return self._changes[metric, tag]
 
     @cached_property
     def overlapping(self) -> tuple[Evaluation, Evaluation]:

@@ -4,25 +4,15 @@ from __future__ import annotations
 
 import math
 import re
-import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 
 from pytest_irmetrics.base.numbers import LATENCY_DIGITS, TOLERANCE, score_text
-from pytest_irmetrics.base.wording import group_alike, listed, plural
+from pytest_irmetrics.base.wording import group_alike, plural
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
 from pytest_irmetrics.evaluation.evaluate import find_unknown_ids
 from pytest_irmetrics.gates.limits import own_gates, own_thresholds
-from pytest_irmetrics.gates.regression import (
-    MIN_PAIRED,
-    MOVED,
-    QUERY,
-    compared,
-    not_comparable,
-    pair_again,
-    per_cent,
-    too_few_paired,
-)
+from pytest_irmetrics.gates.regression import MOVED, compared, edited, not_comparable, unpaired
 from pytest_irmetrics.gates.verdict import STATES, Case, Verdict, at_least, keeps, subject
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric
@@ -34,9 +24,6 @@ _LONGEST_ERROR = 120
 
 _OPEN_BRACKET = re.compile(r"\s*(?:\((?![^()]*\))|\[(?![^\[\]]*\])|\{(?![^{}]*\})).*", re.DOTALL)
 """A bracket that nothing closes, with what follows: a dump of data that is cut within."""
-
-_MAX_EDITED = 0.1
-"""The share of the baseline's queries, by weight, of which passages may be edited before a fall could hide behind that."""
 
 RETURN_KNOWN_IDS = (
     "Return the ids as the golden set writes them; the fixture ir_doc_id can turn a result into its id."
@@ -65,7 +52,7 @@ def decide(case: Case) -> tuple[Verdict, ...]:
             if verdict is not None:
                 known = judged.setdefault(verdict.key, verdict)
                 judged[verdict.key] = min(known, verdict, key=lambda one: STATES.index(one.state))
-    checks = (_forbidden, _wrongly_answered, _nothing_returned, _edited, _unpaired)
+    checks = (_forbidden, _wrongly_answered, _nothing_returned, edited, unpaired)
     verdicts = [verdict for check in checks for verdict in check(case)]
     return tuple(sorted([*verdicts, *judged.values()], key=_order))
 
@@ -163,7 +150,7 @@ def _each(case: Case, gate: Gate) -> Verdict | None:
         raise NoQueryError(f"nothing is left for min_each on {subject(gate)}.")
     lowest = min(judged)[0]
     below = sorted(each for each in judged if not keeps(gate, each[0], limit))
-    asked = plural(len(judged), *QUERY)
+    asked = plural(len(judged), "query")
     if not below:
         text = f"{subject(gate)} is at least {score_text(limit)} for each of {asked}."
         return Verdict.of(gate, "passed", text)
@@ -210,7 +197,7 @@ def _errors(evaluation: Evaluation) -> Verdict:
     beginning = _beginning(kinds[0][0])
     there = "There is" if len(kinds) == 2 else "There are"
     others = f" {there} {plural(len(kinds) - 1, 'other error', 'other errors')}." if len(kinds) > 1 else ""
-    text = f"{len(errors):,} of {plural(asked, *QUERY)} could not be retrieved: {beginning}.{others} No mean was computed."
+    text = f"{len(errors):,} of {plural(asked, 'query')} could not be retrieved: {beginning}.{others} No mean was computed."
     if evaluation.retrieved.unasked:
         text += " The first five failed in a row, and the others were not asked."
     return Verdict("failed", text, "errors", queries=tuple(errors))
@@ -276,62 +263,11 @@ def _wrongly_answered(case: Case) -> Iterator[Verdict]:
     metric = Metric("no_answer")
     wrong = tuple(query.id for query in unanswerable if case.evaluation.has_results(query.id))
     if wrong:
-        got = f"{plural(len(wrong), *QUERY)} marked `no_answer` got an answer"
+        got = f"{plural(len(wrong), 'query')} marked `no_answer` got an answer"
         text = f"{got}; set a threshold on the metric no_answer to allow some."
         yield Verdict("failed", text, "no_answer", metric, queries=wrong)
     else:
         yield Verdict("passed", "Every `no_answer` query came back empty.", "no_answer", metric)
-
-
-def _edited(case: Case) -> Iterator[Verdict]:
-    """Fail where the baseline's header tells other means than its rankings give: the file was edited."""
-    comparison, file = case.comparison, case.against.file
-    # Where single answers of a baseline are replaced, the others stay, and must not have been edited.
-    if comparison is None or not file or case.storing is not case.single_queries_only:
-        return
-    if wrong := comparison.edited_means:
-        first, *others = wrong
-        gives = "none" if first.found is None else score_text(first.found, first.stated)
-        names = listed([mean.metric.name for mean in others])
-        also = f" {names} {'differs' if len(others) == 1 else 'differ'} too." if others else ""
-        text = (
-            f"{file} was edited after it was stored: its header says {first.metric.name} {score_text(first.stated, first.found)}, and "
-            f"its rankings and judgments give {gives}.{also} Nothing can be compared with it."
-        )
-        advice = f"Restore the file: `{shlex.join(['git', 'checkout', '--', file])}`."
-        yield Verdict("failed", text, "baseline", details=(advice,))
-
-
-def _unpaired(case: Case) -> Iterator[Verdict]:
-    """Fail where less than half of the baseline's weight is compared, or the passages of more than a tenth are edited.
-
-    Of a run that the test gave so too where less than half of today's weight is.
-    """
-    comparison, against = case.comparison, case.against
-    if comparison is None or case.storing or case.single_queries_only:
-        return
-    share = comparison.paired_share()
-    edited, edited_share = comparison.passages_edited, comparison.share_of(comparison.passages_edited)
-    queries = (*comparison.reworded, *edited, *comparison.new)
-    both, today = comparison.now.counted, comparison.full.counted
-    if share < MIN_PAIRED:
-        text = too_few_paired(comparison, share, against)
-    elif against.given and _weight(both) < MIN_PAIRED * _weight(today):
-        text = f"Of {plural(len(today), *QUERY)} {against.name} answers only {len(both):,} in these words, by weight less than half."
-    elif not at_least(_MAX_EDITED, edited_share):
-        name, queries = against.name, edited
-        text = (
-            f"{plural(len(edited), *QUERY)} of {name}, {per_cent(edited_share)} by weight, "
-            f"{'judges' if len(edited) == 1 else 'judge'} other passages now: {listed(edited)}. "
-            f"{name[0].upper()}{name[1:]} was not searched for these, so a fall could hide behind the edit."
-        )
-    else:
-        return
-    yield Verdict("failed", text, "baseline", queries=queries, details=(pair_again(against),))
-
-
-def _weight(queries: Iterable[Query]) -> float:
-    return math.fsum(query.weight for query in queries)
 
 
 def would_pass(evaluation: Evaluation, query: Query, gates: Gates) -> bool:

@@ -1,27 +1,16 @@
-"""The limits that judged a stored run: write them, read them back, say where today's differ; and a query's own limits."""
+"""The limits that judged a stored run: write them, read them back; and a query's own limits."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
-from itertools import chain
+from collections.abc import Collection, Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
-from pytest_irmetrics.gates.verdict import subject
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric, parse_metric
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import StoredLimits
 from pytest_irmetrics.thresholds import WORDS, Gate, Gates, Limit, Threshold, in_file, read_limit, resolve
-
-
-class LimitEdit(NamedTuple):
-    """A limit of today that is not the one stored with a run."""
-
-    text: str
-    """``mrr max_drop 0.01 → 0.05``; a limit that is not there is ``off``."""
-    holds_less: bool
-    """Whether today's limit lets pass what the stored one did not."""
 
 
 class LimitsOfRun(NamedTuple):
@@ -83,45 +72,3 @@ def read_limits(run: Run, custom: Collection[str], origin: str = "") -> LimitsOf
     gates = resolve([threshold] for threshold in read(run.header.limits, for_query=False))
     gates.own = {i: [*read(one.limits, for_query=True)] for i, one in run.answers.items() if one.limits}
     return LimitsOfRun(gates, tuple(unreadable))
-
-
-def limit_edits(
-    stored: LimitsOfRun, today: Gates, queries: Mapping[str, Query], means: Mapping[str, float]
-) -> list[LimitEdit]:
-    """Return what differs between the limits that were stored with a run and today's; first those that hold less.
-
-    `queries` are today's, with limits of their own; `means` are the run's, by the metric's name, which per cent are of.
-    """
-    whole, unreadable = stored
-    before, after = (
-        {
-            (gate.metric, gate.tag, gate.query_id, gate.word): gate
-            for gate in chain(gates, *(own_gates(gates, query) for query in queries.values()))
-        }
-        for gates in (whole, today)
-    )
-    edits = []
-    for key in dict.fromkeys((*before, *after)):
-        was, now = before.get(key), after.get(key)
-        gate = was or after[key]
-        if (was and was.limit) != (now and now.limit):
-            mean = means.get(gate.metric.name) if gate.tag is gate.query_id is None else None
-            limits = " → ".join("off" if one is None else str(one.limit) for one in (was, now))
-            less = _holds_less(gate.word, was, now, mean)
-            edits.append(LimitEdit(f"{subject(gate)} {gate.word} {limits}", less))
-    edits += [LimitEdit(f"{text} → off", holds_less=True) for text in unreadable]
-    return sorted(edits, key=lambda edit: not edit.holds_less)
-
-
-def _holds_less(word: str, was: Gate | None, now: Gate | None, mean: float | None) -> bool:
-    """Tell whether a limit lets pass what another did not; either may be none. `mean` is what per cent are of."""
-    if was is None or now is None:
-        # A significance narrows another limit, and one on no_answer takes the place of its being 1: having none fails more.
-        kept = word == "significance" or "no_answer" in [one.metric.name for one in (was, now) if one]
-        return (now is None) is not kept
-    if mean is None and was.limit.percent != now.limit.percent:
-        return False
-    mean = 1.0 if mean is None else mean
-    # Of `auto` there are two: a fall beyond `allowed` may fail, one beyond `exact` does whatever chance says.
-    lower, higher = (was, now) if WORDS[word].looser == "higher" else (now, was)
-    return lower.exact(mean) <= higher.allowed(mean)

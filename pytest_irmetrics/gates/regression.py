@@ -3,17 +3,19 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator, Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
-from pytest_irmetrics.base.wording import joined, plural
+from pytest_irmetrics.base.wording import joined, listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MetricChange
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates.verdict import STATES, Against, Case, State, Verdict, at_least, keeps, subject
+from pytest_irmetrics.golden import Query
 from pytest_irmetrics.thresholds import WORDS, Gate
 
 if TYPE_CHECKING:
@@ -22,13 +24,14 @@ if TYPE_CHECKING:
 MIN_PAIRED = 0.5
 """The share of the baseline's queries, by weight, under which too few are paired to judge the rest by."""
 
+_MAX_EDITED = 0.1
+"""The share of the baseline's queries, by weight, of which passages may be edited before a fall could hide behind that."""
+
 _LEVEL = 0.05
 """The p below which a fall is no chance, where no ``significance`` says otherwise, and one of other queries too."""
 
 _MOST_LOST = 1
 """How many more queries may fall to 0 than rise from it before a fall fails by `auto`."""
-
-QUERY = ("query", "queries")
 
 
 def compared(case: Case, gate: Gate) -> Verdict | None:
@@ -69,13 +72,64 @@ def not_comparable(case: Case, gate: Gate) -> Verdict | None:
         text = f"{subject(gate)} needs {cutoff} results a query, and {holder} holds {depth}."
         advice = "Store a deeper one." if against.update_command else "Give a deeper one."
     elif share < MIN_PAIRED:
-        text, advice = too_few_paired(comparison, share, against, gate.tag), pair_again(against)
+        text, advice = _too_few_paired(comparison, share, against, gate.tag), _pair_again(against)
     else:
         return None
     return Verdict.of(gate, case.failure(gate), text, details=(advice,))
 
 
-def too_few_paired(comparison: Comparison, share: float, against: Against, tag: str | None = None) -> str:
+def edited(case: Case) -> Iterator[Verdict]:
+    """Fail where the baseline's header tells other means than its rankings give: the file was edited."""
+    comparison, file = case.comparison, case.against.file
+    # Where single answers of a baseline are replaced, the others stay, and must not have been edited.
+    if comparison is None or not file or case.storing is not case.single_queries_only:
+        return
+    if wrong := comparison.edited_means:
+        first, *others = wrong
+        gives = "none" if first.found is None else score_text(first.found, first.stated)
+        names = listed([mean.metric.name for mean in others])
+        also = f" {names} {'differs' if len(others) == 1 else 'differ'} too." if others else ""
+        text = (
+            f"{file} was edited after it was stored: its header says {first.metric.name} {score_text(first.stated, first.found)}, and "
+            f"its rankings and judgments give {gives}.{also} Nothing can be compared with it."
+        )
+        advice = f"Restore the file: `{shlex.join(['git', 'checkout', '--', file])}`."
+        yield Verdict("failed", text, "baseline", details=(advice,))
+
+
+def unpaired(case: Case) -> Iterator[Verdict]:
+    """Fail where less than half of the baseline's weight is compared, or the passages of more than a tenth are edited.
+
+    Of a run that the test gave so too where less than half of today's weight is.
+    """
+    comparison, against = case.comparison, case.against
+    if comparison is None or case.storing or case.single_queries_only:
+        return
+    share = comparison.paired_share()
+    others, others_share = comparison.passages_edited, comparison.share_of(comparison.passages_edited)
+    queries = (*comparison.reworded, *others, *comparison.new)
+    both, today = comparison.now.counted, comparison.full.counted
+    if share < MIN_PAIRED:
+        text = _too_few_paired(comparison, share, against)
+    elif against.given and _weight(both) < MIN_PAIRED * _weight(today):
+        text = f"Of {plural(len(today), 'query')} {against.name} answers only {len(both):,} in these words, by weight less than half."
+    elif not at_least(_MAX_EDITED, others_share):
+        name, queries = against.name, others
+        text = (
+            f"{plural(len(others), 'query')} of {name}, {_per_cent(others_share)} by weight, "
+            f"{'judges' if len(others) == 1 else 'judge'} other passages now: {listed(others)}. "
+            f"{name[0].upper()}{name[1:]} was not searched for these, so a fall could hide behind the edit."
+        )
+    else:
+        return
+    yield Verdict("failed", text, "baseline", queries=queries, details=(_pair_again(against),))
+
+
+def _weight(queries: Iterable[Query]) -> float:
+    return math.fsum(query.weight for query in queries)
+
+
+def _too_few_paired(comparison: Comparison, share: float, against: Against, tag: str | None = None) -> str:
     """Say which share of the baseline's queries, or of those with a tag, is still asked in the same words.
 
     The share is by weight. Of the whole set it is said, too, where the others are.
@@ -87,19 +141,19 @@ def too_few_paired(comparison: Comparison, share: float, against: Against, tag: 
     )
     tagged, others = ("", others) if tag is None else (f" tagged {tag}", "")
     return (
-        f"Only {per_cent(share)} of {against.name}'s queries{tagged} (by weight) are still asked in the same words{others}. "
+        f"Only {_per_cent(share)} of {against.name}'s queries{tagged} (by weight) are still asked in the same words{others}. "
         "That is too few to say that nothing regressed."
     )
 
 
-def pair_again(against: Against) -> str:
+def _pair_again(against: Against) -> str:
     """Say what makes queries pair again."""
     if not against.update_command:
         return "Ids and texts pair the queries: compare with a run of this golden set."
     return "Restore the ids and texts, or store a new baseline."
 
 
-def per_cent(share: float) -> str:
+def _per_cent(share: float) -> str:
     """Round down: less than a half must not read as one."""
     return f"{math.floor(share * 100 + TOLERANCE)}%"
 
@@ -168,7 +222,7 @@ class _Moved:
         """Yield what the move of a mean shows."""
         change = self.change
         worse, better, same = map(len, (change.worse, change.better, change.same))
-        yield f"{plural(change.n, *QUERY)}: {worse:,} worse, {better:,} better, {same:,} same."
+        yield f"{plural(change.n, 'query')}: {worse:,} worse, {better:,} better, {same:,} same."
         if self.noise is not None:
             yield noise_text(self.noise, None if WORDS[self.gate.word].compares_with == "run" else self.limit)
 
@@ -221,7 +275,7 @@ class _Lost(_Moved):
     @property
     def text(self) -> str:
         allowed = f"at most {self.gate.limit}" if self.limit else "none"
-        scored = plural(len(self.change.before), *QUERY)
+        scored = plural(len(self.change.before), "query")
         return f"{len(self.change.lost):,} of {scored} fell to 0 by {subject(self.gate)}; {allowed} may."
 
     def statistics(self) -> Iterator[str]:

@@ -138,7 +138,7 @@ def run_of_other(other: Evaluation) -> tuple[Run, Against]:
     """Return what another retriever answered as the run to compare with. Raises EvaluationError where a query failed."""
     if other.errors:
         query_id, problem = next(iter(other.errors.items()))
-        failed = plural(len(other.errors), "query", "queries")
+        failed = plural(len(other.errors), "query")
         raise EvaluationError(
             f"The retriever given as `against` failed for {failed}; the first is {query_id!r}: {problem}"
         )

@@ -9,6 +9,7 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
+from pytest_irmetrics.analysis.edits import limit_edits
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.notes import losses, notes_on, notes_on_accepted
 from pytest_irmetrics.base.files import relative_path
@@ -16,7 +17,7 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import cut, listed
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import with_answers
-from pytest_irmetrics.gates.limits import limit_edits, read_limits, stored_form
+from pytest_irmetrics.gates.limits import read_limits, stored_form
 from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note, mean_name
@@ -180,7 +181,7 @@ def _on_limits(item: GatedItem, comparison: Comparison, against: Against) -> Ite
     if stored is None or item.settings.only_queries:
         return
     edits = limit_edits(stored, item.gates(against.gone_tags), golden.queries, run.header.means)
-    if differing := [f"{edit.text}{' (holds less)' * edit.holds_less}" for edit in edits]:
+    if edits:
         lead = "Limits differ from those that judged the baseline when it was stored"
         command = item.command("--ir-baseline-update")
-        yield Note("quiet", f"{lead}: {listed(differing)}. To store today's: {command}")
+        yield Note("quiet", f"{lead}: {listed(edits)}. To store today's: {command}")

@@ -200,7 +200,7 @@ def subject(item: ItemReport) -> str:
 
 def query_count(item: ItemReport) -> str:
     """Return how many queries count, and how many do not: `27 queries (and 1 xfail)`."""
-    counted = plural(item.query_count, "query", "queries")
+    counted = plural(item.query_count, "query")
     return f"{counted} (and {item.xfail_count:,} xfail)" if item.xfail_count else counted
 
 

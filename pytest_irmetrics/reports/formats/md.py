@@ -114,7 +114,7 @@ def _blocks(blocks: Iterable[Block], queries: int) -> Iterator[str]:
             if kind != "entry" or not place:
                 yield ""
             yield from _block(block)
-        yield from _more(len(alike) - len(written), "query", "queries")
+        yield from _more(len(alike) - len(written), "query")
         if folded:
             yield from ("", "</details>")
 
