@@ -296,6 +296,12 @@ def _fewer_results(answers: Answers) -> str | None:
     shorter = sum(pair.returned < len(pair.before) for pair in answers)
     if now >= _FEWER * before or shorter < _FEWEST:
         return None
+    empty = sum(not pair.returned for pair in answers)
+    if empty == shorter:
+        return (
+            f"{empty:,} of {plural(len(answers), 'answer')} are empty, and the others as long as before. Look for errors or "
+            "time-outs that the search turns into no results, or a filter that leaves none."
+        )
     return (
         f"Fewer results come back: {now / len(answers):.1f} a query on average, and {before / len(answers):.1f} before. Look for a "
         "filter that is applied after the first results are drawn, a minimum score, or a stricter match."

@@ -9,6 +9,7 @@ from collections.abc import Container, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
+from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -143,7 +144,7 @@ def _renamed_from(item: GatedItem, left: _Departure, path: str) -> str:
     asked = {_words(query.id, query.text, query.params) for query in item.golden.queries.values()}
     found = [(0, 0, path)]
     for one in left.baselines:
-        run = left.stored_run(one) if left.is_gone(one) else None
+        run = left.stored_run(one) if _test_is_gone(item, left, one) else None
         if run is not None:
             held = sum(_words(i, answer.text, answer.params) in asked for i, answer in run.answers.items())
             other = BaselineName.of(one)
@@ -196,9 +197,23 @@ def _words(query_id: str, text: str | None, params: Mapping[str, Any]) -> tuple[
 
 def _asked_today(item: GatedItem, left: _Departure, path: str, run: Run) -> Mapping[str, Query]:
     """Return the queries that the test of a baseline asks today: none where that is gone. Raises GoldenSetError."""
-    if left.is_gone(path):
+    if _test_is_gone(item, left, path):
         return {}
     return item.settings.golden_set(left.repository.top / _golden_path(left, path, run)).queries
+
+
+def _test_is_gone(item: GatedItem, left: _Departure, path: str) -> bool:
+    """Tell whether a baseline of the commit is of no test any more: it is gone, or its module, or its function in the item's."""
+    name = BaselineName.of(path)
+    file = (folder_of_test(path, left.directory) / f"{name.module.name}.py").as_posix()
+    if left.is_gone(path) or file in left.deleted or file in left.renamed.values():
+        return True
+    if left.repository.path_of(Path(item.node.path)) == file:
+        try:
+            attrgetter(name.function)(getattr(item.node, "module", None))
+        except AttributeError:
+            return True
+    return False
 
 
 def _golden_path(left: _Departure, baseline: str, run: Run) -> str:
