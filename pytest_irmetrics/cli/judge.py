@@ -74,11 +74,11 @@ def _by_text(judgment: Judgment, text: str) -> Judgment:
 def _is_judged_by_text(query: Query, doc_id: str, grade: Grade, text: str) -> bool:
     """Say whether a grade is to be written as a passage: of a chunk, or of a document where `relevant` is a list.
 
-    A list of passages has no place for the grade of a whole document, which is 1 in it.
+    A list of passages has no place for the grade of a whole document, which is 1 in it, and is written where no text is known.
     """
     if not query.passages:
         return False
-    return document_of(doc_id) != doc_id or (grade != 1 and len(text) <= LONGEST_PASSAGE)
+    return document_of(doc_id) != doc_id or ((grade != 1 or bool(text)) and len(text) <= LONGEST_PASSAGE)
 
 
 def _grade(text: str) -> Grade | None:
@@ -172,10 +172,8 @@ class Interview:
     def _write(self, item: Unjudged, grade: Grade) -> None:
         """Write an item's judgment and go on to the next item; stay at this one where that cannot be done, and say why."""
         doc_id, text = item.doc_id, self.texts[item.query.id, item.doc_id]
-        if item.query.passages and document_of(doc_id) == doc_id:  # which may be a chunk's own id
-            doc_id = input(f"the document that {doc_id} is a chunk of (empty for none): ").strip() or doc_id
-        judgment = Judgment(item.query.id, doc_id, grade, item.doc_id)
-        if doc_id != item.doc_id or _is_judged_by_text(item.query, doc_id, grade, text):
+        judgment = Judgment(item.query.id, doc_id, grade, doc_id)
+        if _is_judged_by_text(item.query, doc_id, grade, text):
             passage = self._ask_passage(text)
             if passage is None:
                 return
@@ -197,7 +195,12 @@ class Interview:
     def _ask_passage(self, text: str) -> str | None:
         """Ask for the words of a document that are judged; None to ask for the grade again."""
         while True:
-            answer = input("the passage, in its own words (u back): ").strip() or text.strip()
+            answer = (
+                input(
+                    f"the passage, in its own words ({'empty for all of it, ' if text else ''}u back): "
+                ).strip()
+                or text.strip()
+            )
             if answer.lower() in ("u", "q"):
                 return None
             if answer and normalize_text(answer) in normalize_text(text or answer):

@@ -120,7 +120,7 @@ def _print_edit(edit: FileEdit, file: str) -> None:
 
 def _runs(options: argparse.Namespace) -> dict[str, Run]:
     """Return the runs whose documents are pooled, by their names. Raises CommandError where there is none."""
-    runs = dict(shared.load_runs(options.stored, options.tests))
+    runs = dict(shared.load_runs(options.stored, options.tests, options.file))
     if len(runs) < 2:
         runs = dict(shared.baselines_of_golden_set(options.file, options.baseline_dir)) | runs
     if not runs:

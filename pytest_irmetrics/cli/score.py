@@ -62,7 +62,7 @@ def run(options: argparse.Namespace) -> int:
     golden = shared.load_golden(options.golden, options.metric)
     wanted = [shared.find_query(golden, query_id, f"{options.golden}:1").id for query_id in options.queries]
     paths = [options.stored, *([] if options.against is None else [options.against])]
-    runs = shared.load_runs(paths, options.tests)
+    runs = shared.load_runs(paths, options.tests, options.golden)
     for shown, one in runs:
         if golden.queries.keys().isdisjoint(one):
             raise shared.CommandError(

@@ -210,11 +210,11 @@ def find_query(golden: GoldenSet, wanted: str, where: str) -> Query:
 # Runs ---------------------------------------------------------------------------------------------------------------
 
 
-def load_runs(paths: Sequence[str], tests: Sequence[str]) -> list[tuple[str, Run]]:
+def load_runs(paths: Sequence[str], tests: Sequence[str], golden: str = "") -> list[tuple[str, Run]]:
     """Load the runs in some files, each with a name for messages.
 
-    Of JSON reports with several tests `tests` says which: one test for all the files, or one for each. Raises RunError and
-    CommandError.
+    Of JSON reports with several tests `tests` says which: one test for all the files, or one for each; without, the only one of
+    a `golden` set. Raises RunError and CommandError.
     """
     if len(tests) not in (0, 1, len(paths)):
         raise CommandError(
@@ -223,12 +223,29 @@ def load_runs(paths: Sequence[str], tests: Sequence[str]) -> list[tuple[str, Run
         )
     runs = []
     for number, path in enumerate(paths):
-        test = tests[number % len(tests)] if tests else None
+        test = tests[number % len(tests)] if tests else _test_of(golden, path)
         with readable_file(path) as file:
             is_json = path == STANDARD and file.read_bytes().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
             run = Run.load(file.rename(f"{file}.json") if is_json else file, test=test, shown=path)
         runs.append((path if len(tests) < 2 else f"{path} ({test})", run))
     return runs
+
+
+def _test_of(golden: str, path: str) -> str | None:
+    """Return the only test of a golden set in a JSON report; None where there is none, or several, or another file."""
+    same = [str(test.get("nodeid")) for test in _tests(path) if test["golden_set"] == Path(golden).as_posix()]
+    return same[0] if len(same) == 1 else None
+
+
+def _tests(path: str) -> list[dict[str, Any]]:
+    """Return the tests in a JSON report; none of any other file, which is a run alone, or is refused as one."""
+    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
+        return [
+            test
+            for test in json.loads(Path(path).read_bytes())["tests"]
+            if isinstance(test["golden_set"], str)
+        ]
+    return []
 
 
 class Baseline(NamedTuple):
@@ -284,9 +301,8 @@ def about_documents(paths: Iterable[str]) -> tuple[dict[str, str], dict[tuple[st
     titles: dict[str, str] = {}
     texts: dict[tuple[str, str], str] = {}
     for path in paths:
-        # Any other file is a run alone, or has been refused as one.
-        with suppress(OSError, ValueError, KeyError, TypeError, AttributeError, RecursionError):
-            for test in json.loads(Path(path).read_bytes())["tests"]:
+        with suppress(KeyError, TypeError, AttributeError):  # it was damaged, and has none
+            for test in _tests(path):
                 titles.update((doc_id, str(title)) for doc_id, title in test["titles"].items())
                 for query in test["queries"]:
                     found = query.get("texts", {}).items()

@@ -469,8 +469,10 @@ def test_a_passage_is_asked_for_where_the_query_judges_passages():
     write_run("run.json", {"back": ranking})
     assert "which has them" in label("--run", "run.json").err
     queries = [{"query_id": "back", "texts": {ranking[-1]: "Light, and it folds."}}]
+    stored = json.loads(Path("run.json").read_text())
     tests = [
-        {"nodeid": "t", "titles": {}, "queries": queries, "run": json.loads(Path("run.json").read_text())}
+        {"nodeid": "t[faq]", "golden_set": FILE, "titles": {}, "queries": queries, "run": stored},
+        {"nodeid": "t[other]", "golden_set": "golden/other.yaml", "run": stored},
     ]
     Path("now.json").write_text(json.dumps({"format": "pytest-irmetrics report", "tests": tests}))
     assert "which has them" not in label("--run", "now.json").err
@@ -478,20 +480,17 @@ def test_a_passage_is_asked_for_where_the_query_judges_passages():
         '{"docid": "faq", "text": "You pay. The way back is free."}\n{"docid": "book", "title": "Travel"}\n'
         '{"docid": "tips", "text": " Pack it well. "}\n'
     )
-    answers = ["1", "", "U", "1", "keep the receipts", "2", "", "is not there", "The way  back", "3", "", ""]
-    answers += ["1", "terms", "taken back", "u", "1", "terms", "Q", "1", "terms", "no cash", "2", "it folds"]
+    answers = ["1", "", "U", "1", "keep the receipts", "2", "is not there", "The way  back", "3", "", "s"]
+    answers += ["1", "it folds"]
     out = judge(*answers, options=["--run", "now.json", "--corpus", "c.jsonl"])
     assert "the passage, in its own words (u back): " in out
     assert "(u back):   These words are not in the text. Write them as they stand there.\n" in out
     assert "  title     Travel\n" in out
-    assert "the document that terms#4 is a chunk of (empty for none): " in out
+    assert "the passage, in its own words (empty for all of it, u back): " in out
     assert "  text      Light, and it folds.\n" in out
     assert "bag (chunk bag#2)  Light, and it folds." in label("--run", "now.json").out
-    _, first, second, third, *others = GoldenSet.load(FILE).queries["back"].passages
-    assert [(one.doc, one.text, one.grade) for one in others] == [
-        ("terms", "no cash", 1),
-        ("bag", "it folds", 2),
-    ]
+    _, first, second, third, last = GoldenSet.load(FILE).queries["back"].passages
+    assert (last.doc, last.text, last.grade) == ("bag", "it folds", 1)
     assert (
         "Give the text that was read, too: --passage QUERY DOC"
         in label("--judge", "back", "map#3", "2", status=1).err
@@ -504,10 +503,10 @@ def test_a_passage_is_asked_for_where_the_query_judges_passages():
 @pytest.mark.parametrize(("length", "is_passage"), [(4000, True), (4001, False)])
 def test_a_long_text_is_not_written_as_a_passage(length, is_passage):
     Path(FILE).write_text("queries:\n- id: back\n  relevant:\n  - {doc: book, text: thirty days}\n")
-    Path("l.csv").write_text(f"id,docid,rating,text\nback,faq,2,{'x' * length}\n")
+    Path("l.csv").write_text(f"id,docid,rating,text\nback,faq,2,{'x' * length}\nback,map,1,{'y' * length}\n")
     status = 0 if is_passage else 1
     done = label("--from", "l.csv", status=status)
-    assert (len(GoldenSet.load(FILE).queries["back"].passages) == 2) is is_passage, done.err
+    assert (len(GoldenSet.load(FILE).queries["back"].passages) == 3) is is_passage, done.err
 
 
 def test_only_yaml_is_appended_to():
