@@ -2,8 +2,9 @@
 
 from pytest_irmetrics.retrieval.answers import staged
 from pytest_irmetrics.retrieval.calls import RetrievalError, RetrievalOptions
-from pytest_irmetrics.retrieval.retrieve import Retrieved, aretrieve, retrieve
+from pytest_irmetrics.retrieval.retrieve import aretrieve, retrieve
 from pytest_irmetrics.retrieval.retriever import Retriever, batched
+from pytest_irmetrics.retrieval.session import Retrieved
 
 __all__ = [
     "RetrievalError",

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, RetrievalOptions, call_retriever
 from pytest_irmetrics.retrieval.errors import raise_outcome, summary
-from pytest_irmetrics.retrieval.retrieve import Session
+from pytest_irmetrics.retrieval.session import Session
 
 MAX_QUEUED = 256
 """How many calls may wait at an executor of the user's; it decides how many of them to work on at once."""

@@ -17,7 +17,7 @@ from pytest_irmetrics.retrieval.calls import (
     await_answer,
     call_retriever,
 )
-from pytest_irmetrics.retrieval.retrieve import Session
+from pytest_irmetrics.retrieval.session import Session
 
 _Task = asyncio.Task[Reply | BaseException]
 

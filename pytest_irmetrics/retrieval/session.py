@@ -1,0 +1,234 @@
+"""One retriever that is asked all queries: which calls to make, how many at once, when to stop, and the result."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from math import inf
+from time import monotonic
+from typing import Any, NamedTuple
+
+from pytest_irmetrics.golden import Query
+from pytest_irmetrics.retrieval.answers import Staged
+from pytest_irmetrics.retrieval.calls import (
+    Call,
+    PendingAnswer,
+    Reply,
+    RetrievalError,
+    RetrievalOptions,
+    answer_to,
+    call_retriever,
+)
+from pytest_irmetrics.retrieval.retriever import Retriever
+from pytest_irmetrics.run import Header, Run
+from pytest_irmetrics.run.answer import pack
+
+Stages = Mapping[str, Mapping[str, int]]
+"""Stage → judged document → its rank there, from 1."""
+
+MAX_INITIAL_FAILURES = 5
+"""After this many errors in a row from the start the other queries are not asked."""
+
+
+class Retrieved(NamedTuple):
+    """The result of asking a retriever every query of a set: the run, and what went wrong."""
+
+    run: Run
+    """The queries that were answered each time, in the order given."""
+    errors: Mapping[str, str] = {}
+    """Query id → what went wrong, in the order given."""
+    unasked: int = 0
+    """How many queries have neither an answer nor an error, as the first five failed in a row."""
+    latencies: Mapping[str, tuple[float, ...]] = {}
+    """Query id → milliseconds, one number for each repeat; of a batch, each query's share. Empty for a stored run."""
+    stages: Mapping[str, Stages] = {}
+    """Query id → where its judged documents stood at earlier stages, the first time it was asked; without those of which the retriever told nothing."""
+    returned: Mapping[str, int] = {}
+    """Query id → how many results came back, where the ranking is not as long, as with duplicates that were dropped."""
+    depth_advice: str | None = None
+    """Why no more came back, or where the depth is set of a retriever that was not handed one, a sentence."""
+    missing: tuple[str, ...] = ()
+    """Queries that a stored run has no answer to, where it does not say what it was asked."""
+
+
+class Session:
+    """One retriever that is asked all queries: the calls to make, the replies so far, when to stop, and the result."""
+
+    def __init__(self, queries: Iterable[Query], target: Retriever, options: RetrievalOptions) -> None:
+        self.options, self.target = options, target
+        if options.executor is not None and self.target.is_async:
+            raise RetrievalError(
+                "An async retriever cannot run in ir_executor. Leave the fixture out: ir_concurrency is enough."
+            )
+        self._queries = {query.id: query for query in queries}
+        # By query, one for each repeat.
+        self._rankings: dict[str, list[Any]] = {i: [None] * options.repeat for i in self._queries}
+        self._milliseconds = {i: [0.0] * options.repeat for i in self._queries}
+        self._stages: dict[str, Stages] = {}
+        self._errors: dict[str, str] = {}
+        self._returned: dict[str, int] = {}
+        self._has_answer = False
+        self._asked = 0
+        self.calls = self._iterate_calls()
+        """The calls to make; whoever makes them takes them from here."""
+        self.pending: list[PendingAnswer] = []
+        """Answers that have to be awaited; where there is one, the other calls are made on an event loop."""
+        self.is_given_up = False
+        """Whether nobody waits any more."""
+
+    def _iterate_calls(self) -> Iterator[Call]:
+        """Yield the calls to make, each query once before any query twice; skip queries that have failed."""
+        size = self.target.batch_size
+        queries = list(self._queries.values())
+        groups = [[query] for query in queries] if size is None else _batches(queries, size)
+        for repeat in range(self.options.repeat):
+            for group in groups:
+                left = [query for query in group if query.id not in self._errors]
+                if not left:
+                    continue
+                call = self.target.call_for(left, self.options.depth, repeat)
+                if isinstance(call, str):
+                    self._errors.update(dict.fromkeys([query.id for query in left], call))
+                else:
+                    yield call
+                if self.should_stop:
+                    return
+
+    def ask_one_by_one(self) -> None:
+        """Make one call after the other, in this thread, until an answer has to be awaited."""
+        for call in self.calls:
+            self.add(call_retriever(self.target.function, call, self.options))
+            if self.pending:
+                return
+
+    def in_flight(
+        self,
+        start: Callable[[Call, PendingAnswer | None], Any],
+        reply_of: Callable[[Any, Call], Reply | PendingAnswer],
+        most: int,
+        timeout: float | None,
+    ) -> Iterator[tuple[Iterable[Any], float]]:
+        """Have at most so many calls in flight at once, and add their replies; cancel what is left, however it ends.
+
+        `start` begins a call, or goes on with an answer that has to be awaited, and returns a future of threads or asyncio,
+        and `reply_of` takes its reply. Yields the futures of which one is to be waited for, and for how many seconds at most.
+        """
+        flying: dict[Any, tuple[Call, float]] = {}
+
+        def begin(call: Call, answer: PendingAnswer | None = None) -> None:
+            seconds = inf if timeout is None else timeout * len(call.queries)
+            flying[start(call, answer)] = call, monotonic() + seconds
+
+        try:
+            pending, self.pending = self.pending, []
+            for answer in pending:
+                begin(answer.call, answer)
+            while not self.should_stop:
+                while (call := self._next_call(len(flying), most)) is not None:
+                    begin(call)
+                if not flying:
+                    return
+                first = min(deadline for _, deadline in flying.values())
+                # For a second at most: a signal that comes just before it waits, such as Ctrl-C, does not end the wait.
+                yield flying, min(first - monotonic(), 1.0)
+                now = monotonic()
+                for future in [one for one, (_, due) in flying.items() if one.done() or now >= due]:
+                    call, _ = flying.pop(future)
+                    if future.done():
+                        self.add(reply_of(future, call))
+                    else:
+                        _abandon(future)
+                        self.add(call.timed_out(timeout or 0))
+        finally:
+            for future in flying:
+                _abandon(future)
+
+    def _next_call(self, in_flight: int, most: int) -> Call | None:
+        """Return the next call to make; None where enough are in flight, or nothing is left to ask in this way.
+
+        Until a query has been answered, no more than MAX_INITIAL_FAILURES are asked: what is asked of a retriever that is
+        down does not depend on how many calls may be in flight.
+        """
+        waits = not self._has_answer and self._asked >= MAX_INITIAL_FAILURES
+        if in_flight >= most or (waits and in_flight) or self.should_stop or self.pending:
+            return None
+        call = next(self.calls, None)
+        if call is not None:
+            self._asked += len(call.queries)
+        return call
+
+    def add(self, reply: Reply | PendingAnswer) -> None:
+        """Add the reply to one call, or what has yet to be awaited of it."""
+        if isinstance(reply, PendingAnswer):
+            self.pending.append(reply)
+            return
+        options, repeat = self.options, reply.call.asked_before
+        # A call that blocks the event loop ends late.
+        if options.timeout is not None and reply.milliseconds > options.timeout * 1000:
+            reply = reply.call.timed_out(options.timeout)
+        self._returned.update(reply.returned)
+        for query, outcome in zip(reply.call.queries, reply.outcomes, strict=True):
+            if isinstance(outcome, str):
+                when = f"time {repeat + 1} of {options.repeat}: " if options.repeat > 1 else ""
+                self._errors.setdefault(query.id, when + outcome)
+                continue
+            if isinstance(outcome, Staged):
+                if not repeat:
+                    self._stages[query.id] = outcome.ranks(query.judgments)
+                outcome = outcome.ranking  # noqa: PLW2901 - it alone is kept
+            self._rankings[query.id][repeat] = pack(outcome)
+            self._milliseconds[query.id][repeat] = reply.milliseconds
+            self._has_answer = True
+        if options.progress is not None:
+            options.progress(len(reply.outcomes))
+
+    @property
+    def should_stop(self) -> bool:
+        """Whether nothing more is to be asked."""
+        failed_from_the_start = not self._has_answer and len(self._errors) >= MAX_INITIAL_FAILURES
+        return failed_from_the_start or self.is_given_up
+
+    def result(self) -> Retrieved:
+        """Return the result of all replies. Raises RetrievalError where a query was lost: that is a fault of ours."""
+        answers = {
+            query_id: answer_to(query, tuple(self._rankings[query_id]))
+            for query_id, query in self._queries.items()
+            if None not in self._rankings[query_id]
+        }
+        errors = {query_id: self._errors[query_id] for query_id in self._queries if query_id in self._errors}
+        unanswered = len(self._queries) - len(answers) - len(errors)
+        if unanswered and not self.should_stop:
+            raise RetrievalError(
+                f"{unanswered} queries have neither an answer nor an error. Report this as a fault."
+            )
+        return Retrieved(
+            run=Run.of(answers, Header(self.options.depth, provenance=self.options.provenance)),
+            errors=errors,
+            unasked=unanswered,
+            latencies={query_id: tuple(self._milliseconds[query_id]) for query_id in answers},
+            stages=self._stages,
+            returned=self._returned,
+            depth_advice=self.target.depth_advice,
+        )
+
+
+def _abandon(future: Any) -> None:
+    """Cancel a call, or close what it returns if it is too late for that: a coroutine that nobody awaits warns."""
+
+    def close(ended: Any) -> None:
+        reply = None if ended.cancelled() or ended.exception() else ended.result()
+        if isinstance(reply, PendingAnswer):
+            reply.close()
+
+    if not future.cancel():
+        future.add_done_callback(close)
+
+
+def _batches(queries: Sequence[Query], size: int) -> list[list[Query]]:
+    """Group queries with equal params, at most `size` in a group."""
+    by_params: dict[str, list[Query]] = {}
+    for query in queries:
+        # By JSON, because 1, 1.0 and true are equal in Python, and other params to a retriever.
+        key = json.dumps(dict(query.params), sort_keys=True, default=repr)
+        by_params.setdefault(key, []).append(query)
+    return [each[start : start + size] for each in by_params.values() for start in range(0, len(each), size)]
