@@ -22,9 +22,9 @@ _MODULES = {
     "golden": ("GoldenSet", "GoldenSetError", "Problem", "Query"),
     "metrics": ("Metric", "MetricError"),
     "plugin.fixture": ("IRMetrics",),
-    "retrieval": ("RetrievalError", "batched", "staged"),
-    "retrieval.retriever": ("Batched",),
-    "retrieval.answers": ("Staged",),
+    "retrieval": ("RetrievalError",),
+    "retrieval.retriever": ("Batched", "batched"),
+    "retrieval.answers": ("Staged", "staged"),
     "run": ("Run", "RunError"),
     "thresholds": ("Threshold",),
 }

@@ -46,17 +46,23 @@ def read_keys(
     """
     values: dict[str, Any] = {}
     nodes: dict[str, Node] = {}
-    for key, value in pairs_of(node, source, what.capitalize(), "{query: refund policy, relevant: [doc-9]}"):
+    for key, value in _keys_of(node, source, what.capitalize(), "{query: refund policy, relevant: [doc-9]}"):
         name = key.value
         if name in readers:
             nodes[name] = value
             values[name] = source.attempt(readers[name], value, name)
-        elif not name.startswith("x-"):
+        else:
             close = get_close_matches(name.lower(), readers)
             advice = f"Its keys are {', '.join(sorted(readers))}; one for people begins with x-."
             advice = f"Did you mean `{close[0]}`?" if close else advice
             source.add(Wrong(key.place, f"{quote(name)} is not a key of {what}. {advice}"))
     return values, nodes
+
+
+def _keys_of(node: Node, source: Source, what: str = "", example: str = "") -> Iterator[tuple[Node, Node]]:
+    """Yield the keys and values of a mapping as `pairs_of` does, without the keys that are for people."""
+    pairs = pairs_of(node, source, what, example)
+    return ((key, value) for key, value in pairs if not key.value.startswith("x-"))
 
 
 def pairs_of(node: Node, source: Source, what: str = "", example: str = "") -> Iterator[tuple[Node, Node]]:
@@ -273,9 +279,8 @@ class QueryReader:
         return grades
 
     def _read_passage(self, node: Node) -> Passage:
-        fields = {key.value: value for key, value in pairs_of(node, self._source)}
-        named = {name for name in fields if not name.startswith("x-")}
-        if not {"doc", "text"} <= named <= {"doc", "text", "grade"}:
+        fields = {key.value: value for key, value in _keys_of(node, self._source)}
+        if not {"doc", "text"} <= fields.keys() <= {"doc", "text", "grade"}:
             advice = f"Write `{_PASSAGE}`; for grades of documents, `relevant: {{doc-9: 3, doc-4: 1}}`."
             raise Wrong(node.place, f"An item of a list is an id or a passage, and this is neither. {advice}")
         grade = self._read_grade(fields["grade"], "the passage") if "grade" in fields else 1
@@ -316,13 +321,12 @@ class QueryReader:
     ) -> tuple[Threshold, ...]:
         """Read a mapping of metrics to limits under the key `where`: of the whole set, of a slice by its tag, or of a query."""
         found: dict[Metric, Threshold] = {}
-        for key, value in pairs_of(node, self._source, f"`{where}`", "{ndcg@10: 0.7}"):
-            if not key.value.startswith("x-"):
-                origin = format_place(self._source.shown, *key.place)
-                metric, limits = self._read_limits(key, value, of_query=of_query)
-                first = found.setdefault(metric, Threshold(metric, limits, tag, origin))
-                if first.origin != origin:
-                    raise Wrong(key.place, f"{metric} is here twice, first at {first.origin}. Keep one.")
+        for key, value in _keys_of(node, self._source, f"`{where}`", "{ndcg@10: 0.7}"):
+            origin = format_place(self._source.shown, *key.place)
+            metric, limits = self._read_limits(key, value, of_query=of_query)
+            first = found.setdefault(metric, Threshold(metric, limits, tag, origin))
+            if first.origin != origin:
+                raise Wrong(key.place, f"{metric} is here twice, first at {first.origin}. Keep one.")
         return tuple(found.values())
 
     def _read_limits(
@@ -333,10 +337,8 @@ class QueryReader:
         min_alone = [(replace(value, value="min"), value)]
         try:
             metric = parse_metric(cut(key.value, 100), custom=self._source.custom)
-            for name, limit in pairs_of(value, self._source) if value.kind == "mapping" else min_alone:
+            for name, limit in _keys_of(value, self._source) if value.kind == "mapping" else min_alone:
                 word = name.value
-                if word.startswith("x-"):
-                    continue
                 if limit.kind != "text":
                     raise Wrong(limit.place, f"`{word}` of {metric} is {limit}. Write a number, or off.")
                 at = limit if word in WORDS else name
