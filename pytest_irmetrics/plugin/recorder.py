@@ -171,12 +171,7 @@ class Recorder:
             problems=self._problems,
             stored=self._stored,
             written=self._written,
-            notes=[
-                *self._rename_note(unused),
-                *self._no_test_note(),
-                *self._not_stored_note(),
-                *_unbound_notes(items),
-            ],
+            notes=[*self._notes(items, unused)],
         )
 
     @cached_property
@@ -262,6 +257,22 @@ class Recorder:
         failures = [attempt.failure for attempt in self._attempts.values()]
         return sorted(path for path in unused if not any(path in failure for failure in failures))
 
+    def _notes(self, items: Iterable[ItemReport], unused: Sequence[str]) -> Iterator[str]:
+        """Yield what is to be said of the whole run."""
+        yield from self._rename_note(unused)
+        if self._is_complete and not self._attempts and runs_tests(self._config):
+            options = ("ir_baseline_update", "ir_selftest", "ir_since", "ir_baseline")
+            given = next(filter(self._config.getoption, options), None)
+            if given is not None:
+                yield f"--{given.replace('_', '-')} was given, and no test of this run used irmetrics."
+        left = sum(attempt.outcome not in ("passed", "skipped") for attempt in self._attempts.values())
+        if self._settings.update and left:
+            yield f"{plural(left, 'baseline')} not stored: a test that does not pass leaves what is stored as it is."
+        # A limit of ir_thresholds whose tag no golden set of the run has may be misspelt.
+        unbound = [set(one.unbound) for one in items if one.gates or one.rows]
+        for limit in sorted(set.intersection(*unbound)) if unbound else ():
+            yield f"the setting ir_thresholds has a limit on {limit}, and no golden set of this run has that tag."
+
     def _rename_note(self, unused: Sequence[str]) -> Iterator[str]:
         """Yield the `git mv` of each baseline that no test read and that seems to be that of a renamed test."""
         paths = [attempt.baseline for attempt in self._attempts.values()]
@@ -289,20 +300,6 @@ class Recorder:
             if attempt.outcome != "skipped" and attempt.item_report and attempt.item_report.against is None
         )
 
-    def _no_test_note(self) -> Iterator[str]:
-        """Yield that an option asked for gates or baselines, and that no test of the run used irmetrics."""
-        if self._is_complete and not self._attempts and runs_tests(self._config):
-            options = ("ir_baseline_update", "ir_selftest", "ir_since", "ir_baseline")
-            given = next(filter(self._config.getoption, options), None)
-            if given is not None:
-                yield f"--{given.replace('_', '-')} was given, and no test of this run used irmetrics."
-
-    def _not_stored_note(self) -> Iterator[str]:
-        """Yield that baselines were to be stored, and for how many tests none was because they did not pass."""
-        left = sum(attempt.outcome not in ("passed", "skipped") for attempt in self._attempts.values())
-        if self._settings.update and left:
-            yield f"{plural(left, 'baseline')} not stored: a test that does not pass leaves what is stored as it is."
-
 
 def _report_targets(config: pytest.Config, paths: Sequence[str]) -> list[Target]:
     """Return the report files to write. Raises pytest.UsageError."""
@@ -312,13 +309,6 @@ def _report_targets(config: pytest.Config, paths: Sequence[str]) -> list[Target]
         return output.parse(paths, config.invocation_params.dir)
     except output.ReportPathError as error:
         raise pytest.UsageError(str(error)) from None
-
-
-def _unbound_notes(item_reports: Iterable[ItemReport]) -> Iterator[str]:
-    """Yield a note on each limit of ir_thresholds whose tag no golden set of the run has, which may be misspelt."""
-    unbound = [set(one.unbound) for one in item_reports if one.gates or one.rows]
-    for limit in sorted(set.intersection(*unbound)) if unbound else ():
-        yield f"the setting ir_thresholds has a limit on {limit}, and no golden set of this run has that tag."
 
 
 def _outcome(before: str, report: pytest.TestReport) -> str:

@@ -214,11 +214,7 @@ def render(histories: Sequence[BaselineHistory]) -> str:
     from pytest_irmetrics.reports.html_page import page  # noqa: PLC0415 - Jinja2 is an extra
 
     tests = [
-        {
-            "name": one.test,
-            "blocks": list(blocks(one, 0))[1:],
-            "plots": [_plot(course, one.points) for course in _courses(one)],
-        }
+        (one.test, list(blocks(one, 0))[1:], [_plot(course, one.points) for course in _courses(one)])
         for one in histories
     ]
     return page("history.html.jinja", tests=tests, plots=plots, width=_WIDTH, height=_HEIGHT)
