@@ -77,7 +77,6 @@ class Recorder:
         self._started = time.time()
         self._attempts: dict[str, _Attempt] = {}
         self._stored: list[str] = []
-        self._written: list[str] = []
         self._problems: list[str] = []
         self._is_complete = True
         """Whether no worker of pytest-xdist crashed, and the run came to its end."""
@@ -140,8 +139,8 @@ class Recorder:
             from pytest_irmetrics.reports import output  # noqa: PLC0415 - only a run that writes reports pays for it
 
             written, problems = output.write(self._targets, self._report)
-            self._written += written
             self._problems += problems
+            self._report = self._report._replace(written=written, problems=self._problems)
             self._fail_for_problems(session)
 
     def _fail_for_problems(self, session: pytest.Session) -> None:
@@ -149,7 +148,7 @@ class Recorder:
             session.exitstatus = pytest.ExitCode.TESTS_FAILED
 
     def _session_report(self, exit_status: int, gone: Sequence[str]) -> SessionReport:
-        """Return what was measured, once all tests have run; what is stored and written is added to its lists."""
+        """Return what was measured and stored, once all tests have run."""
         config = self._config
         last = sorted(self._attempts.items())
         if self._targets:
@@ -170,7 +169,6 @@ class Recorder:
             failures_printed=config.getoption("tbstyle", "auto") != "no",
             problems=self._problems,
             stored=self._stored,
-            written=self._written,
             notes=[*self._notes(items, unused)],
         )
 
