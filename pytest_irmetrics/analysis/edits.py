@@ -2,19 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
-from itertools import chain
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
 
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
 from pytest_irmetrics.base.wording import FEW, joined, listed, plural
 from pytest_irmetrics.comparison import Comparison
-from pytest_irmetrics.gates.limits import LimitsOfRun, own_gates
-from pytest_irmetrics.gates.verdict import subject
+from pytest_irmetrics.gates.limits import Edit
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
-from pytest_irmetrics.thresholds import WORDS, Gate, Gates
 
 _UNPAIRED = {"reworded", "added"}
 """The kinds of edits of queries that have no counterpart in the baseline."""
@@ -35,26 +32,6 @@ _EDITS = {
     "limit": ("limit differs", "limits differ"),
 }
 """Kind of edit → what it is called, of one and of several, where there may be."""
-
-
-@dataclass(frozen=True, slots=True)
-class Edit:
-    """An edit of what search is judged by."""
-
-    kind: str
-    """A key of `_EDITS`."""
-    what: str
-    """What was edited: a query, a query and document, a limit."""
-    before: str | None = None
-    """None where there was none."""
-    now: str | None = None
-    """None where there is none."""
-    weaker: bool = False
-    """Whether less is held than before: a limit that is looser or gone, a document that is forbidden no more."""
-
-    def __str__(self) -> str:
-        values = "" if self.before == self.now else f"{self.before or 'none'} → {self.now or 'none'}"
-        return " ".join(filter(None, [self.what, values, "(holds less)" if self.weaker else ""]))
 
 
 def edit_sentences(edits: Sequence[Edit]) -> Iterator[str]:
@@ -111,52 +88,10 @@ def _edits_of_query(before: Query, now: Query) -> Iterator[Edit]:
         yield Edit("forbidden", f"{query_id}: {doc_id}", was, is_now, lifted)
 
 
-def limit_edits(
-    stored: LimitsOfRun, today: Gates, queries: Mapping[str, Query], means: Mapping[str, float]
-) -> list[Edit]:
-    """Return what differs between the limits that were stored with a run and today's; first those that hold less.
-
-    `queries` are today's, with limits of their own; `means` are the run's, by the metric's name, which per cent are of.
-    """
-    whole, unreadable = stored
-    before, after = (
-        {
-            (gate.metric, gate.tag, gate.query_id, gate.word): gate
-            for gate in chain(gates, *(own_gates(gates, query) for query in queries.values()))
-        }
-        for gates in (whole, today)
-    )
-    edits = []
-    for key in dict.fromkeys((*before, *after)):
-        was, now = before.get(key), after.get(key)
-        gate = was or after[key]
-        if (was and was.limit) != (now and now.limit):
-            mean = means.get(gate.metric.name) if gate.tag is gate.query_id is None else None
-            limits = " → ".join("off" if one is None else str(one.limit) for one in (was, now))
-            less = _holds_less(gate.word, was, now, mean)
-            edits.append(Edit("limit", f"{subject(gate)} {gate.word} {limits}", weaker=less))
-    edits += [Edit("limit", f"{text} → off", weaker=True) for text in unreadable]
-    return sorted(edits, key=lambda edit: not edit.weaker)
-
-
-def _holds_less(word: str, was: Gate | None, now: Gate | None, mean: float | None) -> bool:
-    """Tell whether a limit lets pass what another did not; either may be none. `mean` is what per cent are of."""
-    if was is None or now is None:
-        # A significance narrows another limit, and one on no_answer takes the place of its being 1: having none fails more.
-        kept = word == "significance" or "no_answer" in [one.metric.name for one in (was, now) if one]
-        return (now is None) is not kept
-    if mean is None and was.limit.percent != now.limit.percent:
-        return False
-    mean = 1.0 if mean is None else mean
-    # Of `auto` there are two: a fall beyond `allowed` may fail, one beyond `exact` does whatever chance says.
-    lower, higher = (was, now) if WORDS[word].looser == "higher" else (now, was)
-    return lower.exact(mean) <= higher.allowed(mean)
-
-
 def edit_text(result: ItemResult, comparison: Comparison, edits: Sequence[Edit]) -> str:
     """Say how the golden set was edited since the run that a result is compared with was stored, and what follows."""
     name = result.against.name
-    if comparison.baseline.run.header.golden_set is None and {edit.kind for edit in edits} == {"added"}:
+    if comparison.baseline.run.golden_set is None and {edit.kind for edit in edits} == {"added"}:
         # A TREC run has no line of a query that found nothing, too.
         lacks = plural(len(edits), "query")
         sentences = [f"{name} has no answer to {lacks}: {listed(edits, FEW)}."]

@@ -91,10 +91,12 @@ class ItemResult:
         if self.failed and self.comparison is not None:
             from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - needed after a failure alone
 
-            report.kind, report.kind_sentences, judgments_decide = kind_of_change(self, self.comparison)
+            report.kind, report.kind_sentences, judgments_decide = kind_of_change(
+                self.comparison, self.gates, self.verdicts, leading, self.not_in_index
+            )
             report.judge = judge if judgments_decide else None
             report.notes = [note for note in self.notes if note.text not in report.kind_sentences]
-        if self.comparison is not None and now.run.header.provenance:
+        if self.comparison is not None and now.run.provenance:
             from pytest_irmetrics.analysis.provenance import provenance_difference  # noqa: PLC0415 - where the fixture is
 
             difference = provenance_difference(self.comparison)

@@ -5,8 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import product
 
-from pytest_irmetrics.analysis.item_result import ItemResult
-from pytest_irmetrics.analysis.signs import find_sign
+from pytest_irmetrics.analysis.signs import Sign, find_sign
 from pytest_irmetrics.analysis.stages import lost_at_stages, relevant_word
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import FEW, listed, plural
@@ -29,12 +28,19 @@ _ALL = 0.995
 """From which share on all of a fall is in a slice."""
 
 
-def kind_of_change(result: ItemResult, comparison: Comparison) -> tuple[str | None, list[str], bool]:
+def kind_of_change(
+    comparison: Comparison,
+    gates: Gates,
+    verdicts: Sequence[Verdict],
+    leading: Metric | None,
+    not_in_index: Collection[str],
+) -> tuple[str | None, list[str], bool]:
     """Return the kind of a sign, the sentences on what a failed fall is about, and whether to judge both runs before deciding.
 
-    None, and no sentence, where no failed gate compares with another run.
+    None, and no sentence, where no failed gate compares with another run. `leading` is the metric of which slices and missing
+    judgments are spoken, and `not_in_index` are judged documents that the index lacks.
     """
-    leading, failed = result.leading_metric, [verdict for verdict in result.verdicts if verdict.failed]
+    failed = [verdict for verdict in verdicts if verdict.failed]
     fell = [verdict for verdict in failed if verdict.compares or verdict.on_fall]
     unknown_ids = any(verdict.word == "ids" for verdict in failed)
     if not (fell or unknown_ids):
@@ -43,17 +49,15 @@ def kind_of_change(result: ItemResult, comparison: Comparison) -> tuple[str | No
     stages, held = lost_at_stages(comparison.full, comparison)
     # The one is a guess at what stages tell, and ids of another kind show the other.
     guessed = {"lost_before_ranking": stages is not None, "nothing_shared": unknown_ids}
-    if sign is not None and guessed.get(sign.kind):
-        sign = None
-    kind, seen = (None, None) if sign is None else sign
+    kind, text = Sign() if guessed.get(sign.kind or "") else sign
     if (kind, failed[0].word) in {("nothing_returned", "empty"), ("same_answer", "ids")}:
-        seen = None  # the verdict says so
+        text = ""  # the verdict says so
     # A drop that an edit of the golden set hides shows under the stored labels alone.
     stored = comparison.under_stored_labels if fell and all(verdict.as_stored for verdict in fell) else None
     side = comparison if stored is None else stored
-    lacking, explained = _not_in_the_index(side, result.not_in_index)
+    lacking, explained = _not_in_the_index(side, not_in_index)
     if unknown_ids:
-        return kind, [sentence for sentence in (lacking, seen, stages) if sentence], False
+        return kind, [sentence for sentence in (lacking, text, stages) if sentence], False
     # Where stages hold what was lost, it is known to be relevant, and what ranked it lower is at fault; of documents lost before
     # the ranking, what is new stands below what stayed, so that it took no place from them; ids in another spelling are not new;
     # and an answer to another query is wrong, whatever is judged.
@@ -63,13 +67,13 @@ def kind_of_change(result: ItemResult, comparison: Comparison) -> tuple[str | No
     mean_fell = any(verdict.on_fall and verdict.tag is None for verdict in fell)
     sentences = [
         lacking,
-        _chance_of(comparison, result.gates, failed[0]) if sign is None and lacking is None else None,
-        relevant_counts(side) if sign is None else seen,
+        _chance_of(comparison, gates, failed[0]) if kind is None and lacking is None else None,
+        relevant_counts(side) if kind is None else text,
         stages,
         _on_main_slice(side, leading) if leading is not None and mean_fell else None,
         missing,
     ]
-    by_overlap = sign is None and leading is not None and leading.kind == "overlap"
+    by_overlap = kind is None and leading is not None and leading.kind == "overlap"
     return kind, [sentence for sentence in sentences if sentence], by_overlap or missing is not None
 
 

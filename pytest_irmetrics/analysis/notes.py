@@ -120,8 +120,7 @@ def _came_back_empty(result: ItemResult) -> Iterator[str]:
     if comparison is not None and empty and any(verdict.compares for verdict in failed):
         from pytest_irmetrics.analysis.signs import find_sign  # noqa: PLC0415 - needed after a failure alone
 
-        sign = find_sign(comparison)
-        if sign is not None and sign.kind == "nothing_returned":
+        if find_sign(comparison).kind == "nothing_returned":
             return
     if empty:
         yield f"{plural(len(empty), 'query', 'queries')} came back empty{since}: {listed(empty)}."
@@ -328,10 +327,7 @@ def _sign(comparison: Comparison, result: ItemResult) -> Iterator[str]:
 
         metric = result.leading_metric
         rose = metric is not None and comparison.change(metric).delta > TOLERANCE
-        if fewer := fewer_results(comparison):
-            yield fewer
-        elif not rose and (sign := find_sign(comparison)) is not None:
-            yield sign.text
+        yield from filter(None, [fewer_results(comparison) or ("" if rose else find_sign(comparison).text)])
 
 
 def _missing_judgments(comparison: Comparison, result: ItemResult) -> Iterator[str]:
@@ -424,7 +420,7 @@ def notes_on_accepted(stored: Run, asked: Run, run: Run) -> Iterator[Note]:
     others = len(stored.answers.keys() - asked.answers.keys())
     kept = f"; {plural(others, 'other query is', 'other queries are')} as stored before" if others else ""
     yield Note("normal", f"This accepts {listed([*asked], FEW)}{kept}.")
-    yield from losses((name, stored.header.means.get(name), mean) for name, mean in run.header.means.items())
+    yield from losses((name, stored.means.get(name), mean) for name, mean in run.means.items())
 
 
 def losses(means: Iterable[tuple[str, float | None, float | None]]) -> Iterator[Note]:

@@ -53,7 +53,7 @@ def provenance_difference(comparison: Comparison) -> str:
 
     It reads `model minilm → bge-small; docs 973, as before.` Empty where nothing differs, or one of the two does not say.
     """
-    now, before = comparison.now.run.header.provenance, comparison.baseline.run.header.provenance
+    now, before = comparison.now.run.provenance, comparison.baseline.run.provenance
     if not now or not before or now == before:
         return ""
     names = sorted({**before, **now})

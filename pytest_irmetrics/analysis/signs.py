@@ -60,11 +60,11 @@ Ranking = tuple[str, ...]
 
 
 class Sign(NamedTuple):
-    """A sign of a mechanical cause."""
+    """A sign of a mechanical cause, or that there is none."""
 
-    kind: str
-    """A word that never changes, as JSON reports have it."""
-    text: str
+    kind: str | None = None
+    """A word that never changes, as JSON reports have it; None where there is no sign."""
+    text: str = ""
     """Its sentences."""
 
 
@@ -87,15 +87,15 @@ Answers = list[AnswerPair]
 """Those to all paired queries to which the baseline has a result, without those that have no answer."""
 
 
-def find_sign(comparison: Comparison) -> Sign | None:
-    """Return the first sign that the answers show; None where they show none."""
+def find_sign(comparison: Comparison) -> Sign:
+    """Return the first sign that the answers show; one without a kind where they show none."""
     entries = _answers(comparison)
     passages = any(pair.query.passages for pair in entries)
     documents = [pair.of_documents() for pair in entries] if passages else entries
     for kind, look, by_document in _SIGNS:
         if text := look(documents if by_document else entries):
             return Sign(kind, text)
-    return None
+    return Sign()
 
 
 def fewer_results(comparison: Comparison) -> str | None:
@@ -142,10 +142,6 @@ def _nothing_returned(answers: Answers) -> str | None:
 def _ids_respelt(answers: Answers) -> str | None:
     """Look for ids of the baseline or of the golden set in another spelling, or with something added or taken off."""
     judged = {doc_id for pair in answers for doc_id, grade in pair.query.documents.items() if grade > 0}
-    changed = [pair for pair in answers if pair.before != pair.now]
-    of_changed = {*chain.from_iterable(pair.now for pair in changed)} - judged
-    if len(of_changed.difference(*[pair.before for pair in changed])) < _FEWEST:
-        return None  # before the ids of all answers are looked at
     before = {*chain.from_iterable(pair.before for pair in answers)}
     now = dict.fromkeys(chain.from_iterable(pair.now for pair in answers))
     new, gone = now.keys() - before - judged, (before | judged) - now.keys()

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import chain, pairwise
 
-from pytest_irmetrics.analysis.edits import Edit, edit_sentences, edits_of, limit_edits
+from pytest_irmetrics.analysis.edits import edit_sentences, edits_of
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.signs import find_sign
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
@@ -15,7 +15,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import decide
-from pytest_irmetrics.gates.limits import LimitsOfRun, read_limits
+from pytest_irmetrics.gates.limits import Edit, LimitsOfRun, limit_edits, read_limits
 from pytest_irmetrics.gates.verdict import STATES, Against, Case, Verdict, with_each_tag
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric
@@ -85,7 +85,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     if limits is not None:
         # Those of a part are on the rest as well, which may have them still.
         if not committed.is_part:
-            edits += limit_edits(limits, gates, now.golden.queries, run.header.means)
+            edits += limit_edits(limits, gates, now.golden.queries, run.means)
         # The worse verdict counts.
         judging = Gates(judging, own=judging.own, also=[with_each_tag(limits.gates, now, under_today)])
     report.holds_less = any(edit.weaker for edit in edits)
@@ -98,7 +98,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     comparison, against = Comparison(today, before), Against(report.where)
     states = {verdict.key: verdict.state for verdict in result.verdicts}
     found = [
-        (verdict, comparison, verdict.text)
+        (verdict, comparison)
         for verdict in decide(Case(today, judging, comparison, against))
         if verdict.word in _JUDGED
         and states.get(verdict.key) not in ("failed", verdict.state)
@@ -111,36 +111,34 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     if own is not None and _differ(own.run, now.run):
         held = today.of_run(own.run).narrowed(own.run.answers, None)
         itself = Comparison(held, before)
-        failed = {verdict.key for verdict, *_ in found if verdict.failed}
+        failed = {verdict.key for verdict, _ in found if verdict.failed}
         found += [
-            (verdict, itself, f"The stored baseline: {verdict.text}")
+            (verdict._replace(text=f"The stored baseline: {verdict.text}"), itself)
             for verdict in decide(Case(held, judging, itself, against))
             if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in failed
         ]
     accepted = [*_not_judged_today(limits, edits, gated, report.where)]
     anew = "this test is compared with another run" if has_other_run else _STORED_ANEW
-    for verdict, _, text in found:
+    for verdict, _ in found:
         if verdict.failed:
             # A metric that was gated at that commit alone has no score today.
             metric = verdict.metric if verdict.metric in now.metrics else None
             is_edited = verdict.word in _ABOUT_ANSWERS or not is_anew
             limits_changed = _ADDED if verdict.compares and not report.holds_less else _LOOSENED
             why = limits_changed if verdict.origin == _ORIGIN else _EDITED if is_edited else anew
-            accepted.append((verdict._replace(text=text, metric=metric), why))
+            accepted.append((verdict._replace(metric=metric), why))
     moved = [*_means(comparison, scored, run, gated)]
     if not (moved or accepted or comparison.is_unchanged):
-        sign = find_sign(comparison)
-        said = "Answers differ, and no gated mean moved."
-        moved = [said if sign is None else f"{said} {sign.text}"]
+        moved = [f"Answers differ, and no gated mean moved. {find_sign(comparison).text}".rstrip()]
     report.details = [
         *committed.told,
-        *(text for verdict, _, text in found if verdict.state == "undecided"),
+        *(verdict.text for verdict, _ in found if verdict.state == "undecided"),
         *moved,
         *edit_sentences(edits),
     ]
     report.state = "changed" if report.details else "unchanged"
     report.details += [f"Note: {committed.why}"] if committed.why else []
-    decisive = next((compared for verdict, compared, _ in found if verdict.failed), None)
+    decisive = next((compared for verdict, compared in found if verdict.failed), None)
     if decisive is not None and stored is not None and not result.failed:
         # What is shown of it is what fell: its means, its queries, what kind of change it is.
         result.comparison, result.against = decisive, against

@@ -262,11 +262,7 @@ class Baseline(NamedTuple):
 
     def golden_file(self, run: Run) -> Path | None:
         """Return the file of the golden set that the baseline's run names; None where it names none."""
-        return (
-            None
-            if run.header.golden_set is None
-            else Path(os.path.normpath(self.folder / run.header.golden_set))
-        )
+        return None if run.golden_set is None else Path(os.path.normpath(self.folder / run.golden_set))
 
 
 def baselines_from_here(directory: str) -> list[Baseline]:

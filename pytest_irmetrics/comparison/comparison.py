@@ -189,7 +189,7 @@ class Comparison:
     @cached_property
     def stored_level(self) -> Grade:
         """The relevance level that was stored with the baseline; today's where none was."""
-        level = self.baseline.run.header.relevance_level
+        level = self.baseline.run.relevance_level
         return self.now.golden.relevance_level if level is None else level
 
     def changed_labels(self, tag: str | None = None) -> tuple[str, ...]:
@@ -256,21 +256,12 @@ def moves(judgments: Mapping[str, Grade], before: Sequence[str], after: Sequence
     was = {doc_id: rank for rank, doc_id in enumerate(before, 1)}
     now = {doc_id: rank for rank, doc_id in enumerate(after, 1)}
     not_returned = max(len(before), len(after)) + 1
-
-    def fall(move: Move) -> int:
-        return (move.after or not_returned) - (move.before or not_returned)
-
-    def overtaking(move: Move) -> tuple[str, ...]:
-        """Return the ids that stand above the document now and did not before."""
-        if fall(move) <= 0:
-            return ()
-        above = after[: move.after - 1] if move.after else after
-        return tuple(doc_id for doc_id in above if was.get(doc_id, not_returned) > was[move.doc_id])
-
-    found = [
-        Move(doc_id, grade, was.get(doc_id), now.get(doc_id))
-        for doc_id, grade in judgments.items()
-        if was.get(doc_id) != now.get(doc_id)
-    ]
-    found.sort(key=lambda move: (fall(move) <= 0, -move.grade, -fall(move), move.doc_id))
-    return tuple(move._replace(overtaken_by=overtaking(move)) for move in found)
+    found = []
+    for doc_id, grade in judgments.items():
+        rank_before, rank = was.get(doc_id, not_returned), now.get(doc_id, not_returned)
+        above = after[: rank - 1] if rank > rank_before else ()
+        overtaken_by = tuple([other for other in above if was.get(other, not_returned) > rank_before])
+        if rank != rank_before:
+            move = Move(doc_id, grade, was.get(doc_id), now.get(doc_id), overtaken_by)
+            found.append((rank < rank_before, -grade, rank_before - rank, doc_id, move))
+    return tuple([move for *_, move in sorted(found)])

@@ -47,7 +47,7 @@ def golden_set_as_stored(run: Run) -> GoldenSet:
             passages=tuple(found),
         )
         queries.append(query)
-    level = 1 if run.header.relevance_level is None else run.header.relevance_level
+    level = 1 if run.relevance_level is None else run.relevance_level
     return GoldenSet(queries, relevance_level=level)
 
 
@@ -69,7 +69,7 @@ def wrong_means(run: Run, custom: CustomMetrics, scored: Evaluation | None) -> l
     Of a metric of the package: it was edited. One of the user's own (`kind` is `custom`, of what is no metric today too) may be
     another than when it was stored. `scored` is an evaluation of its rankings by the labels that are stored with it, if there is one.
     """
-    read = ((_read_metric(name, run.depth, custom), mean) for name, mean in run.header.means.items())
+    read = ((_read_metric(name, run.depth, custom), mean) for name, mean in run.means.items())
     stated = {metric: mean for metric, mean in read if metric}
     means = _means_of(run, stated, custom, scored)
     return [
@@ -91,7 +91,7 @@ def _read_metric(name: str, depth: int | None, custom: CustomMetrics) -> Metric 
 def with_answers(run: Run, answers: Answers, custom: CustomMetrics) -> Run:
     """Return a stored run with some answers exchanged or added, and its means computed anew."""
     changed = Run.of({**run.answers, **answers}, run.header)
-    means = _means_of(changed, [_read_metric(name, run.depth, custom) for name in run.header.means], custom)
+    means = _means_of(changed, [_read_metric(name, run.depth, custom) for name in run.means], custom)
     return Run.of(changed.answers, run.header._replace(means={one.name: mean for one, mean in means.items()}))
 
 

@@ -1,16 +1,37 @@
-"""The limits that judged a stored run: write them, read them back; and a query's own limits."""
+"""The limits that judged a stored run: write them, read them back, say where today's differ; and a query's own limits."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from typing import NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
+from pytest_irmetrics.gates.verdict import subject
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric, parse_metric
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import StoredLimits
 from pytest_irmetrics.thresholds import WORDS, Gate, Gates, Limit, Threshold, in_file, read_limit, resolve
+
+
+class Edit(NamedTuple):
+    """An edit of what search is judged by."""
+
+    kind: str
+    """What was edited, as a word: a limit, or one of those that `analysis.edits` finds."""
+    what: str
+    """Which of that kind: a query, a query and document, a limit."""
+    before: str | None = None
+    """None where there was none."""
+    now: str | None = None
+    """None where there is none."""
+    weaker: bool = False
+    """Whether less is held than before: a limit that is looser or gone, a document that is forbidden no more."""
+
+    def __str__(self) -> str:
+        values = "" if self.before == self.now else f"{self.before or 'none'} → {self.now or 'none'}"
+        return " ".join(filter(None, [self.what, values, "(holds less)" if self.weaker else ""]))
 
 
 class LimitsOfRun(NamedTuple):
@@ -51,7 +72,7 @@ def read_limits(run: Run, custom: Collection[str], origin: str = "") -> LimitsOf
 
     `custom` holds the names of metrics of one's own, `origin` is where messages say that the limits were set.
     """
-    if run.header.limits is None:
+    if run.limits is None:
         return None
     unreadable: dict[str, None] = {}
 
@@ -69,6 +90,48 @@ def read_limits(run: Run, custom: Collection[str], origin: str = "") -> LimitsOf
                 yield Threshold(metric, {word: limit}, tag, origin)
 
     # Each as if in a place of its own: that one is there twice, only an edit can have done.
-    gates = resolve([threshold] for threshold in read(run.header.limits, for_query=False))
+    gates = resolve([threshold] for threshold in read(run.limits, for_query=False))
     gates.own = {i: [*read(one.limits, for_query=True)] for i, one in run.answers.items() if one.limits}
     return LimitsOfRun(gates, tuple(unreadable))
+
+
+def limit_edits(
+    stored: LimitsOfRun, today: Gates, queries: Mapping[str, Query], means: Mapping[str, float]
+) -> list[Edit]:
+    """Return what differs between the limits that were stored with a run and today's; first those that hold less.
+
+    `queries` are today's, with limits of their own; `means` are the run's, by the metric's name, which per cent are of.
+    """
+    whole, unreadable = stored
+    before, after = (
+        {
+            (gate.metric, gate.tag, gate.query_id, gate.word): gate
+            for gate in chain(gates, *(own_gates(gates, query) for query in queries.values()))
+        }
+        for gates in (whole, today)
+    )
+    edits = []
+    for key in dict.fromkeys((*before, *after)):
+        was, now = before.get(key), after.get(key)
+        gate = was or after[key]
+        if (was and was.limit) != (now and now.limit):
+            mean = means.get(gate.metric.name) if gate.tag is gate.query_id is None else None
+            limits = " → ".join("off" if one is None else str(one.limit) for one in (was, now))
+            less = _holds_less(gate.word, was, now, mean)
+            edits.append(Edit("limit", f"{subject(gate)} {gate.word} {limits}", weaker=less))
+    edits += [Edit("limit", f"{text} → off", weaker=True) for text in unreadable]
+    return sorted(edits, key=lambda edit: not edit.weaker)
+
+
+def _holds_less(word: str, was: Gate | None, now: Gate | None, mean: float | None) -> bool:
+    """Tell whether a limit lets pass what another did not; either may be none. `mean` is what per cent are of."""
+    if was is None or now is None:
+        # A significance narrows another limit, and one on no_answer takes the place of its being 1: having none fails more.
+        kept = word == "significance" or "no_answer" in [one.metric.name for one in (was, now) if one]
+        return (now is None) is not kept
+    if mean is None and was.limit.percent != now.limit.percent:
+        return False
+    mean = 1.0 if mean is None else mean
+    # Of `auto` there are two: a fall beyond `allowed` may fail, one beyond `exact` does whatever chance says.
+    lower, higher = (was, now) if WORDS[word].looser == "higher" else (now, was)
+    return lower.exact(mean) <= higher.allowed(mean)

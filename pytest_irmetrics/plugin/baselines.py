@@ -59,8 +59,8 @@ def read_stored_run(item: GatedItem, against: Any) -> tuple[Run | None, Against]
     _require(len(run), f"{what} {_NO_QUERY} Give one that answers the queries of this golden set.")
     # Where it does not say of which golden set it is, its answers to others' queries are no queries that are gone.
     own = {query_id: run.answers[query_id] for query_id in item.golden.queries if query_id in run}
-    if run.header.golden_set is None and own:  # a run of none of these queries fails in the gates
-        run = Run.of(own, Header(run.depth, relevance_level=run.header.relevance_level))
+    if run.golden_set is None and own:  # a run of none of these queries fails in the gates
+        run = Run.of(own, Header(run.depth, relevance_level=run.relevance_level))
     return run, Against(name, file, given=True)
 
 
@@ -86,7 +86,7 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
         _require(len(run), f"{shown}:1: this run {_NO_QUERY} {CURE}")
         scored = any(answer.judgments and not answer.xfail for answer in run.answers.values())
         lacks = "this header tells no means, so that an edit of the rankings would not show"
-        _require(run.header.means or not scored, f"{shown}:1: {lacks}. {CURE}")
+        _require(run.means or not scored, f"{shown}:1: {lacks}. {CURE}")
         if settings.update and settings.only_queries:
             _require_same_shape(run, item, shown, update)
         tags = () if settings.update else (tag for answer in run.answers.values() for tag in answer.tags)

@@ -164,9 +164,8 @@ class IRMetrics:
                     stored, compared = run_of_other(await _measure(item, against, ask))
                 baseline = None if stored is None else now.of_run(stored)
                 comparison = None if baseline is None else Comparison(now, baseline)
-                held = gates
-                if comparison is None:
-                    held, compared = item.written_gates, Against()
+                compared = Against() if comparison is None else compared
+                held = item.written_gates if comparison is None else gates
                 result = _decided(item, held, now, comparison, compared)
                 add_notes(item, result)
                 if committed is not None:

@@ -9,7 +9,6 @@ from math import floor
 from pathlib import Path
 from typing import Any
 
-from pytest_irmetrics.analysis.edits import limit_edits
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.notes import losses, notes_on, notes_on_accepted
 from pytest_irmetrics.base.files import relative_path
@@ -17,7 +16,7 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import cut, listed
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import with_answers
-from pytest_irmetrics.gates.limits import read_limits, stored_form
+from pytest_irmetrics.gates.limits import limit_edits, read_limits, stored_form
 from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note, mean_name
@@ -101,7 +100,7 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
         report.notes += notes_on_accepted(stored, run, merged)
     elif own:
         # Of answers of another depth a part alone is compared.
-        deep = stored.header.means if stored.depth != run.depth else {}
+        deep = stored.means if stored.depth != run.depth else {}
         report.notes += losses(
             (row.name, deep.get(row.name, row.baseline), row.now)
             for row in report.rows
@@ -136,7 +135,7 @@ def _run_to_store(item: GatedItem, result: ItemResult) -> Run:
         golden_set=golden.name if path is None else relative_path(path, Path(item.node.path).parent),
         relevance_level=golden.relevance_level,
         means=means,
-        provenance=evaluation.run.header.provenance,
+        provenance=evaluation.run.provenance,
         limits=stored_form([*(gate[:4] for gate in gates), *((*one, None) for one in gates.off)]),
     )
     return Run.of(answers, header)
@@ -180,7 +179,7 @@ def _on_limits(item: GatedItem, comparison: Comparison, against: Against) -> Ite
     stored = read_limits(run, item.settings.custom_metrics)
     if stored is None or item.settings.only_queries:
         return
-    edits = limit_edits(stored, item.gates(against.gone_tags), golden.queries, run.header.means)
+    edits = limit_edits(stored, item.gates(against.gone_tags), golden.queries, run.means)
     if edits:
         lead = "Limits differ from those that judged the baseline when it was stored"
         command = item.command("--ir-baseline-update")

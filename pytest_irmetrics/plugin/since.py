@@ -224,7 +224,7 @@ def _golden_path(left: _Departure, baseline: str, run: Run) -> str:
     if not is_baseline(baseline, left.directory):
         return ""
     folder = folder_of_test(baseline, left.directory)
-    return posixpath.normpath(posixpath.join(folder, run.header.golden_set or ""))
+    return posixpath.normpath(posixpath.join(folder, run.golden_set or ""))
 
 
 def _golden_set(item: GatedItem, left: _Departure, baseline: str, run: Run) -> tuple[GoldenSet | None, str]:

@@ -107,7 +107,7 @@ def _replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Re
             rankings = tuple([ranking[:depth] for ranking in stored.rankings])
             answers[query.id] = answer_to(query, rankings, stored.agreeing)
     return Retrieved(
-        Run.of(answers, Header(options.depth, provenance=options.provenance or run.header.provenance)),
+        Run.of(answers, Header(options.depth, provenance=options.provenance or run.provenance)),
         errors,
         depth_advice="That is all that the stored run holds.",
         missing=tuple(missing),

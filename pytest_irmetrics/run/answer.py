@@ -111,20 +111,17 @@ Answers = Mapping[str, Answer]
 
 
 class Header(NamedTuple):
-    """What a run says of itself as a whole; None where that is not known."""
+    """The header of a stored run: the depth asked for, the golden set's path, the relevance level, the mean scores, the provenance, the limits."""
 
     depth: int | None = None
-    """How many results were asked for at each query, 1 or more."""
     golden_set: str | None = None
-    """The golden set's path, relative to the test's folder, or its name if it was made in Python."""
+    """A name, or a path that is not absolute."""
     relevance_level: Grade | None = None
-    """The lowest grade that counted as relevant when the run was stored, above 0."""
-    means: Mapping[str, float] = _NONE
-    """The mean of each metric when the run was stored, by the metric's name; empty where none was."""
+    means: Mapping[str, float] | None = None
     provenance: Provenance | None = None
-    """What it was made with, by the fixture `ir_provenance`."""
+    """As the fixture `ir_provenance` gave it; None where it does not say."""
     limits: StoredLimits | None = None
-    """The limits that judged it when it was stored."""
+    """Those that judged the run when it was stored; None where it does not say."""
 
 
 # Ids of queries and documents

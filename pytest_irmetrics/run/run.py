@@ -13,17 +13,22 @@ from typing import Any
 
 from pytest_irmetrics.base.files import FileError, packed_as_named, read_bytes, without_gz
 from pytest_irmetrics.base.wording import plural, printable, quote
+from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.run import run_json
 from pytest_irmetrics.run.answer import (
     Answer,
     Answers,
     Header,
+    Provenance,
     RunError,
+    StoredLimits,
     as_id,
     decode,
     ranked,
     ranking_fault,
 )
+
+_UNKNOWN = Header()
 
 
 @dataclass(slots=True)
@@ -38,8 +43,18 @@ class Run:
 
     answers: Answers
     """By query id: the rankings, and what the query was asked and judged with."""
-    header: Header
-    """What the run says of itself, beside the answers."""
+    depth: int | None
+    """How many results were asked for at each query, 1 or more; None where that is not known."""
+    golden_set: str | None
+    """The golden set's path, relative to the test's folder, or its name if it was made in Python."""
+    relevance_level: Grade | None
+    """The lowest grade that counted as relevant when the run was stored, above 0; None where that is not known."""
+    means: Mapping[str, float]
+    """The mean of each metric when the run was stored, by the metric's name; empty where none was."""
+    provenance: Provenance | None
+    """What the run was made with, by the fixture `ir_provenance`; None where that is not known."""
+    limits: StoredLimits | None
+    """The limits that judged the run when it was stored; None where that is not known."""
     source: tuple[str, str | None] | None = field(compare=False)
     """The real path of the file that it was loaded from, and the `test` that was asked for; None where it was made otherwise."""
 
@@ -48,19 +63,25 @@ class Run:
             raise RunError(
                 f"the rankings are of type {type(rankings).__name__}. Give a mapping of query id to ids, best first."
             )
-        self.answers, self.header, self.source = _checked_answers(rankings), Header(), None
+        self._fill(_checked_answers(rankings), _UNKNOWN)
+
+    def _fill(self, answers: Answers, header: Header) -> None:
+        self.answers, self.source = answers, None
+        self.depth, self.golden_set, self.relevance_level, means, self.provenance, self.limits = header
+        self.means = dict(means or {})
 
     @classmethod
-    def of(cls, answers: Answers, header: Header | None = None) -> Run:
+    def of(cls, answers: Answers, header: Header = _UNKNOWN) -> Run:
         """Make a run of answers and its header, without checking these."""
         run = cls.__new__(cls)
-        run.answers, run.header, run.source = answers, header or Header(), None
+        run._fill(answers, header)  # noqa: SLF001 - its own
         return run
 
     @property
-    def depth(self) -> int | None:
-        """How many results were asked for at each query, 1 or more; None where that is not known."""
-        return self.header.depth
+    def header(self) -> Header:
+        """What the run says of itself, beside the answers."""
+        means = self.means or None
+        return Header(self.depth, self.golden_set, self.relevance_level, means, self.provenance, self.limits)
 
     def __getitem__(self, query_id: str) -> tuple[str, ...]:
         return tuple(self.answers[query_id].rankings[0])

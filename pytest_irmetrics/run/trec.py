@@ -52,10 +52,8 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
     def refuse(number: int, fault: str, cure: str = _WRITE) -> RunError:
         return RunError(f"{shown}:{number}: {fault}. {cure}")
 
-    found: dict[bytes, dict[str, float]] = {}
-    """Query → document → score."""
-    ranks: dict[bytes, dict[str, bytes]] = {}
-    """Query → document → rank as it is written."""
+    found: dict[bytes, dict[str, tuple[float, bytes]]] = {}
+    """Query → document → score, and rank as it is written."""
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
         fields = line.split()
         try:
@@ -75,15 +73,14 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
         if doc_id in ranking:
             fault = f"the document {_quote(doc)} comes twice for query {_quote(query_id)}"
             raise refuse(number, fault, "Keep one of the lines.")
-        ranking[doc_id] = score
-        ranks.setdefault(query_id, {})[doc_id] = rank
+        ranking[doc_id] = score, rank
     if not found:
         cure = "Give a TREC run, of lines `query Q0 document rank score tag`."
         raise refuse(1, "the file is empty", cure)
     answers = {}
     for query_id, results in found.items():
-        best_first = ranked(results.items())
-        agreeing = _agreeing([ranks[query_id][doc_id] for doc_id in best_first])
+        best_first = ranked((doc_id, score) for doc_id, (score, _) in results.items())
+        agreeing = _agreeing([results[doc_id][1] for doc_id in best_first])
         answers[query_id.decode()] = Answer((best_first,), agreeing=agreeing)
     return answers
 

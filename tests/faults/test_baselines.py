@@ -300,7 +300,7 @@ def test_an_edited_file_is_no_better_to_check_against(project):
     [
         "evaluation.run.answers['reset'].rankings = (('doc-3',),)",
         "evaluation.run.answers.clear()",
-        "evaluation.run.header = evaluation.run.header._replace(depth=3)",
+        "evaluation.run.depth = 3",
     ],
 )
 def test_a_hook_does_not_change_what_is_stored(project, change):

@@ -206,7 +206,7 @@ def test_json_comes_back_as_it_was_with_all_that_it_says(tmp_path):
     run = Run.loads(FULL)
     assert run.dumps() == FULL == written(run, tmp_path / "run.json")
     assert Run.load(tmp_path / "run.json") == Run.load(str(tmp_path / "run.json")) == run
-    assert (run.depth, run.header.golden_set, run.header.relevance_level, run.header.means["map"]) == (
+    assert (run.depth, run.golden_set, run.relevance_level, run.means["map"]) == (
         10,
         "golden/faq.yaml",
         1,
@@ -483,7 +483,7 @@ def test_each_end_at_each_number_is_refused_or_can_be_scored_compared_and_stored
         answer = run.answers["refund"]
         try:
             golden = GoldenSet.from_judgments(
-                {"refund": answer.judgments or {"d1": 1}}, relevance_level=run.header.relevance_level or 1
+                {"refund": answer.judgments or {"d1": 1}}, relevance_level=run.relevance_level or 1
             )
         except ValueError:
             continue
