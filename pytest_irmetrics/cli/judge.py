@@ -194,13 +194,9 @@ class Interview:
 
     def _ask_passage(self, text: str) -> str | None:
         """Ask for the words of a document that are judged; None to ask for the grade again."""
+        empty = "empty for all of it, " if text else ""
         while True:
-            answer = (
-                input(
-                    f"the passage, in its own words ({'empty for all of it, ' if text else ''}u back): "
-                ).strip()
-                or text.strip()
-            )
+            answer = input(f"the passage, in its own words ({empty}u back): ").strip() or text.strip()
             if answer.lower() in ("u", "q"):
                 return None
             if answer and normalize_text(answer) in normalize_text(text or answer):

@@ -17,7 +17,7 @@ from typing import Any, NamedTuple, TextIO
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.escape import escape_terminal, to_stream
-from pytest_irmetrics.base.files import MAX_RUN_BYTES, parameter_id
+from pytest_irmetrics.base.files import MAX_RUN_BYTES, parameter_id, read_bytes
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS, read_metrics, split_names
@@ -239,12 +239,9 @@ def _test_of(golden: str, path: str) -> str | None:
 
 def _tests(path: str) -> list[dict[str, Any]]:
     """Return the tests in a JSON report; none of any other file, which is a run alone, or is refused as one."""
-    with suppress(OSError, ValueError, KeyError, TypeError, RecursionError):
-        return [
-            test
-            for test in json.loads(Path(path).read_bytes())["tests"]
-            if isinstance(test["golden_set"], str)
-        ]
+    with suppress(IRMetricsError, ValueError, KeyError, TypeError, RecursionError):
+        tests = json.loads(read_bytes(Path(path)))["tests"]
+        return [test for test in tests if isinstance(test["golden_set"], str)]
     return []
 
 
@@ -301,8 +298,8 @@ def about_documents(paths: Iterable[str]) -> tuple[dict[str, str], dict[tuple[st
             for test in _tests(path):
                 titles.update((doc_id, str(title)) for doc_id, title in test["titles"].items())
                 for query in test["queries"]:
-                    found = query.get("texts", {}).items()
-                    texts.update(((query["query_id"], doc_id), str(text)) for doc_id, text in found)
+                    found = query.get("texts", {})
+                    texts |= {(query["query_id"], doc_id): str(text) for doc_id, text in found.items()}
     return titles, texts
 
 

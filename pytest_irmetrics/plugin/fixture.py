@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-import gc
 import os
 from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
-from contextlib import contextmanager, nullcontext
+from contextlib import nullcontext
 from pathlib import Path
 from time import monotonic
 from typing import Any, NoReturn
@@ -136,43 +135,42 @@ class IRMetrics:
         """Evaluate and gate. All that can be wrong besides the answers is read before the first query is asked."""
         self._problem = _NOT_FINISHED
         try:
-            with _collecting_seldom():
-                item = self._item.of(golden)
-                item.queries()  # skips the test that has none of --ir-query
-                stored, compared = read_stored_run(item, against)
-                asked = item.retriever(retriever)
-                if isinstance(asked, Run):
-                    if stored is not None and asked.source == stored.source is not None:
-                        raise RunError(_ITSELF)
-                    said = "No search was asked: the answers are those of a recorded run."
-                    item.notes.append(Note("normal", said))
-                if against is not None and against is asked:
-                    why = "`against` is the retriever itself, so nothing can fall. Give the other one."
-                    raise MisuseError(why)
-                gates = item.gates(compared.gone_tags)
-                if item.settings.selftest:
-                    return self._selftest(item, stored, gates, compared)
-                committed = None
-                if item.settings.since:
-                    from pytest_irmetrics.plugin.since import read_committed  # noqa: PLC0415 - only with --ir-since
+            item = self._item.of(golden)
+            item.queries()  # skips the test that has none of --ir-query
+            stored, compared = read_stored_run(item, against)
+            asked = item.retriever(retriever)
+            if isinstance(asked, Run):
+                if stored is not None and asked.source == stored.source is not None:
+                    raise RunError(_ITSELF)
+                said = "No search was asked: the answers are those of a recorded run."
+                item.notes.append(Note("normal", said))
+            if against is not None and against is asked:
+                why = "`against` is the retriever itself, so nothing can fall. Give the other one."
+                raise MisuseError(why)
+            gates = item.gates(compared.gone_tags)
+            if item.settings.selftest:
+                return self._selftest(item, stored, gates, compared)
+            committed = None
+            if item.settings.since:
+                from pytest_irmetrics.plugin.since import read_committed  # noqa: PLC0415 - only with --ir-since
 
-                    committed = read_committed(item)
-                now = await _measure(item, asked, ask)
-                if now.errors:  # then there is nothing to compare
-                    stored = against = committed = None
-                if stored is None and against is not None:
-                    stored, compared = run_of_other(await _measure(item, against, ask))
-                baseline = None if stored is None else now.of_run(stored)
-                comparison = None if baseline is None else Comparison(now, baseline)
-                compared = Against() if comparison is None else compared
-                held = item.written_gates if comparison is None else gates
-                result = _decided(item, held, now, comparison, compared)
-                add_notes(item, result)
-                if committed is not None:
-                    from pytest_irmetrics.analysis.since import add_since  # noqa: PLC0415 - as above
+                committed = read_committed(item)
+            now = await _measure(item, asked, ask)
+            if now.errors:  # then there is nothing to compare
+                stored = against = committed = None
+            if stored is None and against is not None:
+                stored, compared = run_of_other(await _measure(item, against, ask))
+            baseline = None if stored is None else now.of_run(stored)
+            comparison = None if baseline is None else Comparison(now, baseline)
+            compared = Against() if comparison is None else compared
+            held = item.written_gates if comparison is None else gates
+            result = _decided(item, held, now, comparison, compared)
+            add_notes(item, result)
+            if committed is not None:
+                from pytest_irmetrics.analysis.since import add_since  # noqa: PLC0415 - as above
 
-                    add_since(result, None if item.settings.update else baseline, gates, committed)
-                return self._conclude(item, result)
+                add_since(result, None if item.settings.update else baseline, gates, committed)
+            return self._conclude(item, result)
         except IRMetricsError as error:
             self._fail_check(str(error))
 
@@ -272,20 +270,6 @@ class IRMetrics:
     def send_report(self) -> str | None:
         """Return the ItemReport as JSON, for the item's test report; None where nothing was evaluated."""
         return None if self._report is None else self._report.dumps()
-
-
-@contextmanager
-def _collecting_seldom() -> Iterator[None]:
-    """Have Python look for garbage thirty times less often: a large run makes millions of objects, and next to none are garbage.
-
-    `benchmarks/plugin.py` shows what that saves: of a green run of 100,000 queries a tenth of the time.
-    """
-    first, *others = gc.get_threshold()
-    gc.set_threshold(30 * first, *others)
-    try:
-        yield
-    finally:
-        gc.set_threshold(first, *others)
 
 
 async def _measure(item: GatedItem, retriever: Any, ask: Ask) -> Evaluation:
