@@ -13,7 +13,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from functools import cached_property
 from importlib.metadata import version
 from pathlib import Path, PurePath
 from typing import TYPE_CHECKING
@@ -172,9 +171,8 @@ class Recorder:
             notes=[*self._notes(items, unused)],
         )
 
-    @cached_property
     def _repository(self) -> Repository | None:
-        """The Git repository that the root directory is in, where Git knows one."""
+        """Return the Git repository that the root directory is in, where Git knows one. No property: an old pytest would read it."""
         from pytest_irmetrics.base.git import GitError, Repository  # noqa: PLC0415 - only reports and annotations have a commit
 
         with suppress(GitError):
@@ -185,11 +183,12 @@ class Recorder:
         """Add to the reports of tests which commit stored the baseline that each was compared with, and when, where Git knows."""
         from pytest_irmetrics.base.git import GitError, day_of  # noqa: PLC0415 - as above
 
+        repository = self._repository()
         for attempt in self._attempts.values():
             report = attempt.item_report
-            if report is not None and report.against == OWN_BASELINE and self._repository is not None:
+            if report is not None and report.against == OWN_BASELINE and repository is not None:
                 with suppress(GitError, OSError):
-                    stored = self._repository.committed_in(attempt.baseline)
+                    stored = repository.committed_in(attempt.baseline)
                     report.baseline_version = stored and f"{stored.commit[:9]} of {day_of(stored.time)}"
 
     def _run_info(self) -> RunInfo:
@@ -212,7 +211,8 @@ class Recorder:
         """Return the commit that is checked out: what CI says, where Git itself may be missing, else what Git does. Empty if unknown."""
         told = next(filter(None, map(os.environ.get, _CI_COMMITS)), "")
         with suppress(IRMetricsError):
-            return told or (self._repository.commit("HEAD") if self._repository else "")
+            repository = None if told else self._repository()
+            return repository.commit("HEAD") if repository else told
         return ""
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
