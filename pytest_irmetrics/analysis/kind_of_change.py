@@ -116,7 +116,7 @@ def _chance_of(comparison: Comparison, gates: Gates, leading: Verdict) -> str | 
     of = 10 if share >= 0.15 else 100
     tagged = f" tagged {gate.tag}" if gate.tag is not None else ""
     return (
-        f"This may be chance: with {plural(change.n, 'query', 'queries')}{tagged} about {round(share * of)} in {of} harmless changes of this size "
+        f"This may be chance: with {plural(change.n, 'query')}{tagged} about {round(share * of)} in {of} harmless changes of this size "
         f"fail max_drop {gate.limit} of {gate.metric.name}, and 1 in {FALSE_ALARM_ONE_IN} fails {drop_for_chance(differences, margin):g}."
     )
 
@@ -129,7 +129,7 @@ def _on_main_slice(comparison: Comparison, metric: Metric) -> str | None:
     part, share = ("Most", f" ({fall.share * 100:.0f} %)") if fall.share < _ALL else ("All", "")
     return (
         f"{part} of the fall of {metric.name}{share} is in `{fall.change.tag}`, {fall.change.n:,} of "
-        f"{plural(comparison.change(metric).n, 'query', 'queries')}."
+        f"{plural(comparison.change(metric).n, 'query')}."
     )
 
 
@@ -153,7 +153,7 @@ def relevant_counts(comparison: Comparison) -> str:
     left, came, before, now, lower, higher = map(round, counts)
     return (
         f"{plural(left, relevant_word(comparison.now))} left {_results(comparison)}, {came:,} came in; something relevant is found for "
-        f"{now:,} of {plural(judged, 'query', 'queries')} (was {before:,}), first at a lower rank for "
+        f"{now:,} of {plural(judged, 'query')} (was {before:,}), first at a lower rank for "
         f"{lower:,}, higher for {higher:,}."
     )
 

@@ -123,7 +123,7 @@ def _came_back_empty(result: ItemResult) -> Iterator[str]:
         if find_sign(comparison).kind == "nothing_returned":
             return
     if empty:
-        yield f"{plural(len(empty), 'query', 'queries')} came back empty{since}: {listed(empty)}."
+        yield f"{plural(len(empty), 'query')} came back empty{since}: {listed(empty)}."
 
 
 def _queries_left_out(result: ItemResult) -> Iterator[str]:
@@ -138,7 +138,7 @@ def _queries_left_out(result: ItemResult) -> Iterator[str]:
             is_ungated = before and (metric, tag) not in by_loss
             also = f" It counted {listed(before)} before; max_lost gates that." if is_ungated else ""
             yield (
-                f"{mean_name(metric, tag)} leaves out what finds nothing: {count} of {plural(len(column), 'query', 'queries')} "
+                f"{mean_name(metric, tag)} leaves out what finds nothing: {count} of {plural(len(column), 'query')} "
                 f"{'is' if count == 1 else 'are'} in no mean.{also}"
             )
 
@@ -204,7 +204,7 @@ def _not_in_the_run(result: ItemResult) -> Iterator[str]:
     missing = result.evaluation.retrieved.missing
     if missing:
         yield (
-            f"No line of the stored run is about {plural(len(missing), 'query', 'queries')}, which counts as an empty "
+            f"No line of the stored run is about {plural(len(missing), 'query')}, which counts as an empty "
             f"answer: {listed(missing)}."
         )
 
@@ -220,7 +220,7 @@ def _other_order_by_rank(result: ItemResult) -> Iterator[str]:
         agreeing = (answer.agreeing for answer in answers if answer and answer.agreeing is not None)
         if otherwise := sum(count < (evaluation.depth or inf) for count in agreeing):
             yield (
-                f"{name} ranks {otherwise} of {plural(len(answers), 'query', 'queries')} in another order than its scores do, "
+                f"{name} ranks {otherwise} of {plural(len(answers), 'query')} in another order than its scores do, "
                 "which tie or contradict the ranks. As in trec_eval the scores count, and of equal ones the greater id "
                 "comes first. Write scores that fall with the rank."
             )
@@ -355,7 +355,7 @@ def _hidden_slices(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     hides = "The mean hides that " if comparison.change(metric).delta > -AUTO.value else ""
     for fall in [fall for fall in fell if fall.change.tag not in gated][:FEW]:
         change = fall.change
-        counts = f"{len(change.worse)} of {plural(change.n, 'query', 'queries')} worse, {len(change.better)} better"
+        counts = f"{len(change.worse)} of {plural(change.n, 'query')} worse, {len(change.better)} better"
         yield (
             f"{hides}{metric.name} fell by {score_text(-change.delta)} in `{change.tag}` ({counts}); the others moved "
             f"by {signed_text(fall.others_delta)}."

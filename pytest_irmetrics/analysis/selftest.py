@@ -180,8 +180,8 @@ def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
     total = len(answerable)
     for size in dict.fromkeys(max(1, (total * share + 50) // 100) for share in _SHARES):
         if size <= len(working):
-            name = f"broke {size} of {plural(total, 'query', 'queries')}"
-            what = f"{plural(size, 'query', 'queries')} that worked, anywhere, {'comes' if size == 1 else 'come'} back empty."
+            name = f"broke {size} of {plural(total, 'query')}"
+            what = f"{plural(size, 'query')} that worked, anywhere, {'comes' if size == 1 else 'come'} back empty."
             yield _Degraded(name, what, working[:size], _emptied, _ON_BROKEN)
     empty = [q for q in intact.counted if q.no_answer and not intact.has_results(q.id)]
     if empty:

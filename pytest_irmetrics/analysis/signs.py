@@ -136,7 +136,7 @@ def _nothing_returned(answers: Answers) -> str | None:
     if not _enough(emptied, answers):
         return None
     which = "any" if emptied == len(answers) else f"{emptied:,}"
-    return f"Nothing comes back any more for {which} of {plural(len(answers), 'query', 'queries')}."
+    return f"Nothing comes back any more for {which} of {plural(len(answers), 'query')}."
 
 
 def _ids_respelt(answers: Answers) -> str | None:
@@ -209,7 +209,7 @@ def _same_answer(answers: Answers) -> str | None:
         return None
     return (
         f"The same {plural(len(answer), 'result')} came back for {times:,} of "
-        f"{plural(len(answers), 'query', 'queries')}. Check whether the query's text reaches the engine, and for a cache."
+        f"{plural(len(answers), 'query')}. Check whether the query's text reaches the engine, and for a cache."
     )
 
 

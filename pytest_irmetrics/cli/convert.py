@@ -109,7 +109,7 @@ def _convert_golden_set(
         files = {shared.STANDARD: files[shared.STANDARD]}
         notes.append("Standard output holds the judgments alone: the texts are left out.")
     judgments = sum(len(query.judgments) for query in kept.queries.values())
-    count = f"{plural(len(kept.queries), 'query', 'queries')}, {plural(judgments, 'judgment')}"
+    count = f"{plural(len(kept.queries), 'query')}, {plural(judgments, 'judgment')}"
     return {path: text.encode() for path, text in files.items()}, count, notes
 
 

@@ -212,12 +212,7 @@ def _print_table(items: Sequence[Unjudged], titles: Titles, texts: Texts, headin
         shared.print_blocks([Table.of(items, columns, whole=["document"]), Text(how)])
 
 
-def _write_csv(
-    items: Sequence[Unjudged],
-    titles: Titles,
-    texts: Texts,
-    options: argparse.Namespace,
-) -> None:
+def _write_csv(items: Sequence[Unjudged], titles: Titles, texts: Texts, options: argparse.Namespace) -> None:
     """Write what there is to judge as CSV, with an empty column `rating`, for a spreadsheet. Raises CommandError."""
     out = options.out
     if out != shared.STANDARD and Path(out).exists():

@@ -78,7 +78,7 @@ class Comparison:
         self._paired_shares: dict[str | None, float] = {}
 
     def __repr__(self) -> str:
-        return f"<Comparison of {plural(len(self.paired), 'query', 'queries')}, depth {self.depth}>"
+        return f"<Comparison of {plural(len(self.paired), 'query')}, depth {self.depth}>"
 
     def has(self, query_id: str) -> bool:
         """Whether a query is paired."""

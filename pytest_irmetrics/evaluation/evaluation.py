@@ -289,7 +289,7 @@ class Evaluation:
         if self.errors:
             first = next(iter(self.errors))
             raise EvaluationError(
-                f"{len(self.errors):,} of {plural(len(self.golden.queries), 'query', 'queries')} could not be retrieved, so there is "
+                f"{len(self.errors):,} of {plural(len(self.golden.queries), 'query')} could not be retrieved, so there is "
                 f"no mean. The first is {first!r}: {self.errors[first]}"
             )
 

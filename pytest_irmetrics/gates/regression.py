@@ -126,6 +126,7 @@ def unpaired(case: Case) -> Iterator[Verdict]:
 
 
 def _weight(queries: Iterable[Query]) -> float:
+    """Return what some queries weigh in a mean, together."""
     return math.fsum(query.weight for query in queries)
 
 

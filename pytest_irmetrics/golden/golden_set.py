@@ -149,7 +149,7 @@ class GoldenSet:
         return []
 
     def __repr__(self) -> str:
-        return f"<GoldenSet {self.shown}: {plural(len(self.queries), 'query', 'queries')}>"
+        return f"<GoldenSet {self.shown}: {plural(len(self.queries), 'query')}>"
 
 
 _NO_LEVEL = f"relevance_level is no grade. Give the lowest that counts, above 0 and up to {MAX_GRADE}."

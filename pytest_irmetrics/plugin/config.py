@@ -225,6 +225,7 @@ class RunConfig:
         return Screen(writer.fullwidth, encoding)
 
     def _read_golden_set(self, path: Path) -> GoldenSet:
+        """Read a golden set, with the names of the user's own metrics known. Raises GoldenSetError."""
         from pytest_irmetrics.golden import GoldenSet  # noqa: PLC0415 - see the top
 
         return GoldenSet.load(path, custom_metrics=self.custom_metrics, shown=self.shown(path))

@@ -109,6 +109,7 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
 
 
 def _run_to_store(item: GatedItem, result: ItemResult) -> Run:
+    """Return today's run as a baseline: with each query's judgments, and the limits that judge it."""
     evaluation, golden = result.evaluation, result.evaluation.golden
     gates, answers = item.gates(result.against.gone_tags), {}
     # With --ir-query the others were not asked, which is no empty answer.

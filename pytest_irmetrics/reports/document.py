@@ -259,7 +259,7 @@ def _errors(item: ItemReport) -> Iterator[Block]:
         if len(kinds) > 1 or error.rstrip(".") not in item.gates[0].text:
             sentences = re.split(r"(?<=\.) ", error)
             text = " ".join(sentence for sentence in sentences if sentence not in said) or error
-            yield Text(f"{plural(len(alike), 'query', 'queries')}: {text}", level=level)
+            yield Text(f"{plural(len(alike), 'query')}: {text}", level=level)
             said.update(sentences)
         for query in failing[:_PLACES]:
             yield Text(f"{query.where}: {query.query_id}", indent=1, level=level)

@@ -191,7 +191,7 @@ def _besides(point: HistoryPoint, metric: str) -> Iterator[str]:
         (point.relabelled, f"judged otherwise{as_before}"),
     ):
         if queries:
-            yield f"{plural(len(queries), 'query', 'queries')} {what}: {listed(queries, FEW)}"
+            yield f"{plural(len(queries), 'query')} {what}: {listed(queries, FEW)}"
 
 
 def _sparkline(values: Sequence[float | None]) -> str:

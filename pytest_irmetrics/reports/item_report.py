@@ -165,7 +165,7 @@ class VerdictReport:
     def worse(self, by: str = "") -> str:
         """Say how many queries explain it, and in which order they follow: `7 queries worse by mrr, the worst first`."""
         first = ", the worst first" if self.explained_by > 1 else ""
-        return f"{plural(self.explained_by, 'query', 'queries')} worse{by}{first}"
+        return f"{plural(self.explained_by, 'query')} worse{by}{first}"
 
     def named_queries(self, most: int) -> str:
         """Name the queries that explain it, at most so many: `7 queries worse, the worst first: refund, hours and 5 more`."""

@@ -242,7 +242,7 @@ def _split_batch(
     if len(outcomes) == size and not has_more:
         return outcomes
     found = f"more than {plural(size, 'result')}" if has_more else plural(len(outcomes), "result")
-    raise AnswerError(f"{found} came back for {plural(size, 'query', 'queries')}. {expected}.")
+    raise AnswerError(f"{found} came back for {plural(size, 'query')}. {expected}.")
 
 
 def _read_stages(answer: Staged, query: Query, options: RetrievalOptions) -> dict[str, tuple[str, ...]]:

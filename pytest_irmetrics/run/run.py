@@ -97,7 +97,7 @@ class Run:
 
     def __repr__(self) -> str:
         depth = "" if self.depth is None else f", depth {self.depth}"
-        return f"<Run: {plural(len(self), 'query', 'queries')}{depth}>"
+        return f"<Run: {plural(len(self), 'query')}{depth}>"
 
     @classmethod
     def load(cls, path: str | os.PathLike[str], *, test: str | None = None, shown: str | None = None) -> Run:
