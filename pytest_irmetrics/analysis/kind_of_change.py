@@ -21,7 +21,7 @@ from pytest_irmetrics.thresholds import Gates
 _MANY_MORE = 0.05
 """From which share of today's results on it is clearly more of them that are unjudged."""
 
-_NOT_OF_JUDGMENTS = ("lost_before_ranking", "ids_respelt", "same_answer", "other_query")
+_NOT_OF_JUDGMENTS = ("began_late", "lost_before_ranking", "ids_respelt", "same_answer", "other_query")
 """The kinds of change that no missing judgments explain."""
 
 _ALL = 0.995

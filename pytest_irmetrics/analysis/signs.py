@@ -255,6 +255,26 @@ def _ended_early(answers: Answers) -> str | None:
     return f"{_of_answers(seen, answers)} end earlier than before, and up to there are the baseline's{cut}. Look at {look}."
 
 
+def _began_late(answers: Answers) -> str | None:
+    """Look for answers that are the baseline's from a later result on, all from the same one."""
+    starts = Counter(filter(None, map(_skipped, answers)))
+    skipped = max(starts, key=starts.__getitem__, default=0)
+    if not _enough(starts[skipped], answers):
+        return None
+    return (
+        f"{starts[skipped]:,} of {plural(len(answers), 'answer')} begin at the baseline's result {skipped + 1}, and from there on are the "
+        "baseline's. Look at the offset or page that is asked for, and at where results begin to be read."
+    )
+
+
+def _skipped(pair: AnswerPair) -> int:
+    """Return how many of the baseline's first results an answer lacks, if the others, at least half, are its beginning; else 0."""
+    skipped = pair.before.index(pair.now[0]) if pair.now and pair.now[0] in pair.before else 0
+    gone, rest = pair.before[:skipped], pair.before[skipped:]
+    is_late = len(gone) <= len(rest) and pair.now[: len(rest)] == rest and {*gone}.isdisjoint(pair.now)
+    return skipped if is_late else 0
+
+
 # What has many causes --------------------------------------------------------------------------------------
 
 
@@ -345,6 +365,7 @@ _SIGNS: Sequence[tuple[str, Look, bool]] = (
     ("reversed", _reversed, False),
     ("other_query", _other_query, False),
     ("ended_early", _ended_early, False),
+    ("began_late", _began_late, False),
     ("reordered", _reordered, True),
     ("nothing_shared", _nothing_shared, True),
     ("fewer_results", _fewer_results, False),

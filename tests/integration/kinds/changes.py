@@ -132,12 +132,10 @@ def words_of(query):
 
 FAULTS = {
     # Places.
-    "the index of results begins at 1": Change(index_from_one, ("lost_before_ranking",)),
-    "the first of ten results is dropped": per_answer(lambda _, a: a[1:], ("lost_before_ranking",)),
+    "the index of results begins at 1": Change(index_from_one, ("began_late",)),
+    "the first of ten results is dropped": per_answer(lambda _, a: a[1:], ("began_late",)),
     "the first of few results is dropped": per_answer(lambda _, a: a[1:], ("fewer_results",), STRICT),
-    "the first two are taken for a header": per_answer(
-        lambda _, a: a[2:], ("lost_before_ranking", "fewer_results")
-    ),
+    "the first two are taken for a header": per_answer(lambda _, a: a[2:], ("began_late",)),
     "page 2 of a large index": Change(page_two(ENGINE), ("nothing_shared",)),
     "page 2 of short answers": Change(page_two(STRICT), ("nothing_returned",), STRICT),
     "results put in backwards": per_answer(lambda _, a: a[::-1], ("reversed",)),
