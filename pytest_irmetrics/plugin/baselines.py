@@ -102,7 +102,7 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
 
 
 def _how_to_restore(item: GatedItem) -> str:
-    """Return a line with the command that brings back a baseline which was committed and is gone; empty where none was."""
+    """Return a line with the command that brings back a committed baseline that is gone, or a renamed test's; empty for none."""
     from pytest_irmetrics.base.git import GitError, Repository  # noqa: PLC0415 - only a test without a baseline pays for it
 
     file = item.baseline_file
@@ -113,7 +113,30 @@ def _how_to_restore(item: GatedItem) -> str:
             if version.path == path and repository.read(version.commit, path) is not None:
                 command = ["git", "checkout", version.commit[:10], "--", item.settings.shown(file)]
                 return f"It was stored and is gone. To bring it back: {shlex.join(command)}\n"
-    return ""
+    alike = [path for path in _left_behind(item) if BaselineName.of(path).ids == BaselineName.of(file).ids]
+    if len(alike) != 1:
+        return ""
+    make = [] if file.parent.exists() else [["mkdir", "-p", item.settings.shown(file.parent)]]
+    move = ["git", "mv", *map(item.settings.shown, (*alike, file))]
+    return f"Where the test was renamed, carry its baseline over: {' && '.join(map(shlex.join, [*make, move]))}\n"
+
+
+_left_behind_key = pytest.StashKey[list[Path]]()
+
+
+def _left_behind(item: GatedItem) -> list[Path]:
+    """Return the stored baselines whose test is gone: its module, or its function in a module of this run. They are looked for once."""
+    config, directory = item.node.config, item.settings.baseline_dir
+    if _left_behind_key not in config.stash:
+        modules = {Path(one.path): getattr(one, "module", None) for one in item.node.session.items}
+        found = config.stash[_left_behind_key] = []
+        for folder in folders_with_baselines(config.rootpath, directory, config.getini("norecursedirs")):
+            for path in list_baselines(folder / directory):
+                name = BaselineName.of(path)
+                file = folder / f"{name.module.name}.py"
+                if not file.exists() or (file in modules and not name.is_in(modules[file])):
+                    found.append(path)
+    return config.stash[_left_behind_key]
 
 
 def _require_same_shape(run: Run, item: GatedItem, shown: str, update: str) -> None:

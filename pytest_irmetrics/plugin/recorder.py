@@ -7,14 +7,13 @@ from __future__ import annotations
 
 import os
 import platform
-import shlex
 import time
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
 from importlib.metadata import version
-from pathlib import Path, PurePath
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import pytest
@@ -29,7 +28,7 @@ from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 from pytest_irmetrics.reports.session_report import RunInfo
 from pytest_irmetrics.reports.terminal import summary_lines
-from pytest_irmetrics.run.baseline import BaselineName, baseline_path
+from pytest_irmetrics.run.baseline import baseline_path
 
 if TYPE_CHECKING:
     from pytest_irmetrics.base.git import Repository
@@ -154,21 +153,20 @@ class Recorder:
             self._add_baseline_versions()
         items = [attempt.item_report for _, attempt in last if attempt.item_report is not None]
         unmeasured = {i: one.failure for i, one in last if one.outcome == "failed" and not one.item_report}
-        unused = self._unused_baselines()
         tells_of_run = self._targets or os.environ.get("GITHUB_ACTIONS") == "true"
         return SessionReport(
             items=items,
             exit_status=exit_status,
             outcomes={nodeid: attempt.outcome for nodeid, attempt in last},
             unmeasured=unmeasured,
-            unused_baselines=unused,
+            unused_baselines=self._unused_baselines(),
             gone_since=gone,
             baselines_passed_over=self._passed_over(),
             info=self._run_info() if tells_of_run else None,
             failures_printed=config.getoption("tbstyle", "auto") != "no",
             problems=self._problems,
             stored=self._stored,
-            notes=[*self._notes(items, unused)],
+            notes=[*self._notes(items)],
         )
 
     def _repository(self) -> Repository | None:
@@ -255,9 +253,8 @@ class Recorder:
         failures = [attempt.failure for attempt in self._attempts.values()]
         return sorted(path for path in unused if not any(path in failure for failure in failures))
 
-    def _notes(self, items: Iterable[ItemReport], unused: Sequence[str]) -> Iterator[str]:
+    def _notes(self, items: Iterable[ItemReport]) -> Iterator[str]:
         """Yield what is to be said of the whole run."""
-        yield from self._rename_note(unused)
         if self._is_complete and not self._attempts and runs_tests(self._config):
             options = ("ir_baseline_update", "ir_selftest", "ir_since", "ir_baseline")
             given = next(filter(self._config.getoption, options), None)
@@ -270,20 +267,6 @@ class Recorder:
         unbound = [set(one.unbound) for one in items if one.gates or one.rows]
         for limit in sorted(set.intersection(*unbound)) if unbound else ():
             yield f"the setting ir_thresholds has a limit on {limit}, and no golden set of this run has that tag."
-
-    def _rename_note(self, unused: Sequence[str]) -> Iterator[str]:
-        """Yield the `git mv` of each baseline that no test read and that seems to be that of a renamed test."""
-        paths = [attempt.baseline for attempt in self._attempts.values()]
-        new = [self._settings.shown(path) for path in paths if not path.exists()]
-        for path in unused:
-            ids = BaselineName.of(path).ids
-            alike = [one for one in new if BaselineName.of(one).ids == ids]
-            if len(alike) == 1:
-                command = shlex.join(["git", "mv", path, *alike])
-                folder = PurePath(alike[0]).parent.as_posix()
-                is_there = (self._config.invocation_params.dir / folder).is_dir()
-                make = "" if is_there else f"{shlex.join(['mkdir', '-p', folder])} && "
-                yield f"Where a test was renamed, carry its baseline over before you store or delete any: {make}{command}"
 
     def _passed_over(self) -> int:
         """Return how many of the tests that ran have a stored baseline, in a run that neither gates on any nor is told not to."""

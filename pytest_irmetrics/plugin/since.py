@@ -9,7 +9,6 @@ from collections.abc import Container, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from functools import cached_property
-from operator import attrgetter
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -208,12 +207,8 @@ def _test_is_gone(item: GatedItem, left: _Departure, path: str) -> bool:
     file = (folder_of_test(path, left.directory) / f"{name.module.name}.py").as_posix()
     if left.is_gone(path) or file in left.deleted or file in left.renamed.values():
         return True
-    if left.repository.path_of(Path(item.node.path)) == file:
-        try:
-            attrgetter(name.function)(getattr(item.node, "module", None))
-        except AttributeError:
-            return True
-    return False
+    is_own_module = left.repository.path_of(Path(item.node.path)) == file
+    return is_own_module and not name.is_in(getattr(item.node, "module", None))
 
 
 def _golden_path(left: _Departure, baseline: str, run: Run) -> str:

@@ -10,7 +10,9 @@ import hashlib
 import os
 import re
 from collections.abc import Iterable, Iterator
+from contextlib import suppress
 from fnmatch import fnmatch
+from operator import attrgetter
 from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
 
@@ -73,6 +75,13 @@ class BaselineName(NamedTuple):
     def parts(self) -> set[str]:
         """The parts of the parameter ids, between the `-` of them."""
         return {*self.ids.strip("[]").split("-")} - {""}
+
+    def is_in(self, module: object) -> bool:
+        """Tell whether a test module, as it was imported, has the function."""
+        with suppress(AttributeError):
+            attrgetter(self.function)(module)
+            return True
+        return False
 
 
 def is_baseline(path: str, directory: str) -> bool:
