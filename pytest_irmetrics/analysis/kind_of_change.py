@@ -47,9 +47,8 @@ def kind_of_change(
         return None, [], False
     sign = find_sign(comparison)
     stages, held = lost_at_stages(comparison.full, comparison)
-    # The one is a guess at what stages tell, and ids of another kind show the other.
-    guessed = {"lost_before_ranking": stages is not None, "nothing_shared": unknown_ids}
-    kind, text = Sign() if guessed.get(sign.kind or "") else sign
+    # Stages tell what it guesses at.
+    kind, text = Sign() if sign.kind == "lost_before_ranking" and stages is not None else sign
     if (kind, failed[0].word) in {("nothing_returned", "empty"), ("same_answer", "ids")}:
         text = ""  # the verdict says so
     # A drop that an edit of the golden set hides shows under the stored labels alone.
@@ -184,8 +183,9 @@ def _moves_of(relevant: set[str], before: Sequence[str], now: Sequence[str]) -> 
 def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
     """Say how many results are new and unjudged, where a metric fell and they are many more than those that left.
 
-    They are counted among the first k of the metric, over the queries that both runs have. None where passages are judged:
-    most results are then chunks that were looked through and hold none.
+    They are counted among the first k of the metric, over the queries that both runs have, but for answers that share nothing
+    with the baseline's, as those of another page or query: no judgment mends them. None where passages are judged: most results
+    are then chunks that were looked through and hold none.
     """
     searched = any(query.passages for query in comparison.now.counted)
     if searched or metric.kind != "ranking" or comparison.change(metric).delta >= -TOLERANCE:
@@ -198,8 +198,10 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
             for rankings in comparison.rankings(query.id)
         )
         results += len(now)
-        new += len(now - before - judged)
-        left += len(before - now - judged)
+        first_before, first_now = (first for first, *_ in comparison.rankings(query.id))
+        if not first_before or not {*first_before}.isdisjoint(first_now):
+            new += len(now - before - judged)
+            left += len(before - now - judged)
     if not new or new - left < _MANY_MORE * results:
         return None
     return (

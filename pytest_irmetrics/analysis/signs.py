@@ -229,10 +229,11 @@ def _reversed(answers: Answers) -> str | None:
 
 
 def _other_query(answers: Answers) -> str | None:
-    """Look for answers that the baseline had for another query."""
+    """Look for answers that the baseline had for another query, and which most of the changed answers are."""
     owners = {pair.before: pair.query for pair in reversed(answers) if len(pair.before) > 1}
-    seen = _showing(answers, lambda _, now: now in owners)
-    if len({pair.now for pair in seen}) < _FEWEST:
+    changed = [pair for pair in answers if pair.before != pair.now]
+    seen = [pair for pair in changed if pair.now in owners]
+    if not _enough(len(seen), changed):
         return None
     query, now = seen[0].query, seen[0].now
     return (
@@ -310,22 +311,32 @@ def _nothing_shared(answers: Answers) -> str | None:
 
 
 def _fewer_results(answers: Answers) -> str | None:
-    """Look for answers that are clearly shorter than they were, on average."""
+    """Look for answers that are shorter than they were: clearly, on average, or because results of the baseline's were left out."""
     # Before duplicates were dropped: smaller chunks are as many results of fewer documents.
     before, now = sum(len(pair.before) for pair in answers), sum(pair.returned for pair in answers)
-    shorter = sum(pair.returned < len(pair.before) for pair in answers)
-    if now >= _FEWER * before or shorter < _FEWEST:
+    changed = [pair for pair in answers if pair.before != pair.now]
+    shorter = [pair for pair in answers if pair.returned < len(pair.before)]
+    thinned = sum(_is_part(pair.now, pair.before) for pair in shorter)
+    if len(shorter) < _FEWEST or not (now < _FEWER * before or _enough(thinned, changed)):
         return None
     empty = sum(not pair.returned for pair in answers)
-    if empty == shorter:
+    if empty == len(shorter):
         return (
             f"{empty:,} of {plural(len(answers), 'answer')} are empty, and the others as long as before. Look for errors or "
             "time-outs that the search turns into no results, or a filter that leaves none."
         )
+    lengths = mean([pair.returned for pair in shorter]), mean([len(pair.before) for pair in shorter])
     return (
-        f"Fewer results come back: {now / len(answers):.1f} a query on average, and {before / len(answers):.1f} before. Look for a "
-        "filter that is applied after the first results are drawn, a minimum score, or a stricter match."
+        f"Fewer results come back for {len(shorter):,} of {plural(len(answers), 'query')}: {lengths[0]:.1f} on average, "
+        f"{lengths[1]:.1f} before. Look for a filter applied after the first results are drawn, a minimum score, or a stricter "
+        "match."
     )
+
+
+def _is_part(now: Ranking, before: Ranking) -> bool:
+    """Tell whether an answer is another one with results left out."""
+    rest = iter(before)
+    return all(doc_id in rest for doc_id in now)
 
 
 def _lost_before_ranking(answers: Answers) -> str | None:

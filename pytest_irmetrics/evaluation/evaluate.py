@@ -147,21 +147,20 @@ class UnknownIds(NamedTuple):
     @property
     def examples(self) -> tuple[str, ...]:
         """Sentences with some ids of either side, and one with two ids that look alike, if there are such."""
-        alike = _pair_alike(self.returned, self.expected)
-        said = [] if alike is None else [f"{alike[0][:60]!r} looks like {alike[1][:60]!r}."]
+        said = [] if self.alike is None else ["{!r} looks like {!r}.".format(*self.alike)]
         returned, expected = (listed(ids, 3, lambda one: repr(one[:60])) for ids in self[:2])
         return f"Returned: {returned}.", f"Expected: {expected}.", *said
 
-
-def _pair_alike(returned: Sequence[str], expected: Sequence[str]) -> tuple[str, str] | None:
-    """Return a returned id that is an expected one in another case, or has it between signs: ``faq/D1.html`` and ``d1``."""
-    wanted = [(doc_id, doc_id.casefold()) for doc_id in expected[:_MAX_COMPARED]]
-    for doc_id in returned[:_MAX_COMPARED]:
-        text = doc_id.casefold()
-        for other, part in wanted:
-            if part in text and re.search(rf"(?<![^\W_]){re.escape(part)}(?![^\W_])", text):
-                return doc_id, other
-    return None
+    @property
+    def alike(self) -> tuple[str, str] | None:
+        """A returned id that is an expected one in another case, or has it between signs: ``faq/D1.html`` and ``d1``."""
+        wanted = [(doc_id, doc_id.casefold()) for doc_id in self.expected[:_MAX_COMPARED]]
+        for doc_id in self.returned[:_MAX_COMPARED]:
+            text = doc_id.casefold()
+            for other, part in wanted:
+                if part in text and re.search(rf"(?<![^\W_]){re.escape(part)}(?![^\W_])", text):
+                    return doc_id[:60], other[:60]
+        return None
 
 
 def find_unknown_ids(evaluation: Evaluation) -> UnknownIds | None:

@@ -221,13 +221,15 @@ def _unknown_ids(case: Case) -> Verdict | None:
         baseline = case.comparison.baseline
         answers = (ranking for query in baseline.counted for ranking in baseline.rankings(query.id))
         before = {document_of(entry) for ranking in answers for entry in ranking}
-    if known := len(before.intersection(unknown.returned)):
-        text = (
-            f"No judged document came back for any query: none of the {plural(len(unknown.returned), 'returned id')} occurs "
-            f"in the golden set. The baseline's answers have {known:,} of them, so they are ids of this index."
-        )
-        return Verdict("failed", text, "ids", details=unknown.examples)
-    return Verdict("failed", unknown.problem, "ids", details=(*unknown.examples, RETURN_KNOWN_IDS))
+    details, text = (*unknown.examples, RETURN_KNOWN_IDS), unknown.problem
+    if before and not (unknown.is_one_answer or unknown.alike):
+        text = f"No judged document came back for any query: none of the {plural(len(unknown.returned), 'returned id')} occurs in the golden set"
+        if known := len(before.intersection(unknown.returned)):
+            text += f". The baseline's answers have {known:,} of them, so they are ids of this index."
+            details = unknown.examples
+        else:
+            text += " or in the baseline's answers: ids in another spelling, or other documents."
+    return Verdict("failed", text, "ids", details=details)
 
 
 def _nothing_returned(case: Case) -> Iterator[Verdict]:
