@@ -1,4 +1,7 @@
-"""Say what kind of change a drop is: by a sign of its cause in the answers, else by what became of relevant documents."""
+"""Say what kind of change a failed drop is: by a sign of its cause in the answers, else by what became of relevant documents.
+
+`relevant_counts` and `missing_judgments` are notes of a pass, too.
+"""
 
 from __future__ import annotations
 

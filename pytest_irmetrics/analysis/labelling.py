@@ -84,7 +84,7 @@ def pool(
                     added = abs((high or 0.0) - (low or 0.0)) * query.weight / len(rankings)
                     worth.setdefault(doc_id, [0.0] * len(answered))[number] += added
                     ranks[doc_id] = min(rank, ranks.get(doc_id, rank))
-        # By the document's id, so that of equals those of no run come first.
+        # By id, so that the order of equals favours no run.
         for doc_id, worths in sorted(worth.items()):
             influence, settles = max(worths) / total, max(worths) - min(worths) > TOLERANCE * total
             if influence > TOLERANCE:

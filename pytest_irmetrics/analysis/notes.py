@@ -1,4 +1,4 @@
-"""What a reader should know besides the verdicts: a function for each note, and one table of when it is shown."""
+"""What an evaluation or a comparison tells besides the verdicts: a function for each note, and two tables of when they are shown."""
 
 from __future__ import annotations
 
@@ -256,7 +256,7 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
             yield f"{plural(len(keys), 'passage')} {what}: {named}. {cause}"
 
 
-def not_in_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> frozenset[str]:
+def ask_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> frozenset[str]:
     """Return the documents with a grade above 0 that an index lacks, by what ``ir_corpus`` gave, and note them.
 
     Empty, with a note on the fixture, where it cannot be asked, or lacks what came back: it tells of another index then.
@@ -323,11 +323,11 @@ def _other_custom_means(comparison: Comparison, result: ItemResult) -> Iterator[
 def _sign(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Say of a run that passes that clearly fewer results come back than before, or what else its answers show where no mean rose."""
     if not (result.failed or comparison.is_unchanged) and result.evaluation.only is None:
-        from pytest_irmetrics.analysis.signs import fewer_results, find_sign  # noqa: PLC0415 - needed where an answer changed alone
+        from pytest_irmetrics.analysis.signs import find_sign, shorter_answers  # noqa: PLC0415 - needed where an answer changed alone
 
         metric = result.leading_metric
         rose = metric is not None and comparison.change(metric).delta > TOLERANCE
-        yield from filter(None, [fewer_results(comparison) or ("" if rose else find_sign(comparison).text)])
+        yield from filter(None, [shorter_answers(comparison) or ("" if rose else find_sign(comparison).text)])
 
 
 def _missing_judgments(comparison: Comparison, result: ItemResult) -> Iterator[str]:

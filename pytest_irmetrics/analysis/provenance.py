@@ -10,7 +10,7 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.base.wording import cut, listed, printable
 from pytest_irmetrics.comparison import Comparison
-from pytest_irmetrics.retrieval.answers import describe, score_of
+from pytest_irmetrics.retrieval.answers import describe, number_of
 from pytest_irmetrics.run.answer import Provenance
 
 _LONGEST = 80
@@ -30,7 +30,7 @@ def read_provenance(given: Any) -> Provenance | None:
         )
     found: dict[str, str | float] = {}
     for name, value in given.items():
-        number = score_of(value)
+        number = number_of(value)
         if not isinstance(name, str) or not name:
             raise ProvenanceError(
                 f"The fixture ir_provenance has the name {describe(name)}. A name is a text that is not empty."

@@ -21,9 +21,6 @@ from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.metrics import mean
 
-Look = Callable[["Answers"], str | None]
-
-
 _FEWEST = 3
 """In how many answers a sign must be seen, how many results they must have, and how many ids: one or two are single cases."""
 
@@ -86,6 +83,8 @@ class AnswerPair(NamedTuple):
 Answers = list[AnswerPair]
 """Those to all paired queries to which the baseline has a result, without those that have no answer."""
 
+Look = Callable[[Answers], str | None]
+
 
 def find_sign(comparison: Comparison) -> Sign:
     """Return the first sign that the answers show; one without a kind where they show none."""
@@ -98,7 +97,7 @@ def find_sign(comparison: Comparison) -> Sign:
     return Sign()
 
 
-def fewer_results(comparison: Comparison) -> str | None:
+def shorter_answers(comparison: Comparison) -> str | None:
     """Say that answers are clearly shorter than they were, and whether they end early; None where they are not shorter."""
     answers = _answers(comparison)
     fewer = _fewer_results(answers)
@@ -111,8 +110,8 @@ def _answers(comparison: Comparison) -> Answers:
         before, now = (first for first, *_ in comparison.rankings(query.id))
         if before and not query.no_answer:
             was = tuple(before)
-            same = was if now == before else tuple(now)
-            pairs.append(AnswerPair(query, was, same, returned.get(query.id, len(same))))
+            is_now = was if now == before else tuple(now)
+            pairs.append(AnswerPair(query, was, is_now, returned.get(query.id, len(is_now))))
     return pairs
 
 

@@ -23,8 +23,8 @@ CONFLICT = re.compile(r"^(?:<{7}|\|{7}|={7}|>{7})(?=[ \r\n]|\Z)", re.MULTILINE)
 """A conflict marker that git leaves in a file it could not merge."""
 _GZIP_MAGIC = b"\x1f\x8b"
 """The first two bytes of every gzip file, and of no text in UTF-8."""
-
-
+TOPICS = ".topics.tsv"
+"""The end of the name of a file with the texts of queries, beside qrels: no golden set by itself."""
 LFS_POINTER = b"version https://git-lfs.github.com/spec/"
 """How the file begins that stands for one in Git LFS where that was not fetched."""
 

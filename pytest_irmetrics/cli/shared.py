@@ -81,14 +81,15 @@ def _number_to_show(text: str) -> int:
 # Arguments of commands --------------------------------------------------------------------------------------------
 
 
-def argument(
-    *names: str, alone: bool = False, **settings: Any
-) -> tuple[bool, tuple[str, ...], dict[str, Any]]:
+Argument = tuple[bool, tuple[str, ...], dict[str, Any]]
+
+
+def argument(*names: str, alone: bool = False, **settings: Any) -> Argument:
     """Declare an argument of a command, as argparse takes it; no two that stand `alone` may be given together."""
     return alone, names, settings
 
 
-def limit(what: str) -> tuple[bool, tuple[str, ...], dict[str, Any]]:
+def limit(what: str) -> Argument:
     """Declare how much of what a command shows."""
     about = f"{what}; 0: all (default: 20)"
     return argument("--limit", type=_number_to_show, default=20, metavar="N", help=about)

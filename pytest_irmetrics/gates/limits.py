@@ -102,13 +102,12 @@ def limit_edits(
 
     `queries` are today's, with limits of their own; `means` are the run's, by the metric's name, which per cent are of.
     """
-    whole, unreadable = stored
     before, after = (
         {
             (gate.metric, gate.tag, gate.query_id, gate.word): gate
             for gate in chain(gates, *(own_gates(gates, query) for query in queries.values()))
         }
-        for gates in (whole, today)
+        for gates in (stored.gates, today)
     )
     edits = []
     for key in dict.fromkeys((*before, *after)):
@@ -116,10 +115,10 @@ def limit_edits(
         gate = was or after[key]
         if (was and was.limit) != (now and now.limit):
             mean = means.get(gate.metric.name) if gate.tag is gate.query_id is None else None
-            limits = " → ".join("off" if one is None else str(one.limit) for one in (was, now))
+            limits = ["off" if one is None else str(one.limit) for one in (was, now)]
             less = _holds_less(gate.word, was, now, mean)
-            edits.append(Edit("limit", f"{subject(gate)} {gate.word} {limits}", weaker=less))
-    edits += [Edit("limit", f"{text} → off", weaker=True) for text in unreadable]
+            edits.append(Edit("limit", f"{subject(gate)} {gate.word}", limits[0], limits[1], weaker=less))
+    edits += [Edit("limit", f"{text} → off", weaker=True) for text in stored.unreadable]
     return sorted(edits, key=lambda edit: not edit.weaker)
 
 

@@ -21,14 +21,14 @@ from pytest_irmetrics.thresholds import WORDS, Gate
 if TYPE_CHECKING:
     from pytest_irmetrics.comparison.run_noise import RunNoise
 
-MIN_PAIRED = 0.5
+_MIN_PAIRED = 0.5
 """The share of the baseline's queries, by weight, under which too few are paired to judge the rest by."""
 
 _MAX_EDITED = 0.1
 """The share of the baseline's queries, by weight, of which passages may be edited before a fall could hide behind that."""
 
 _LEVEL = 0.05
-"""The p below which a fall is no chance, where no ``significance`` says otherwise, and one of other queries too."""
+"""The p below which a fall is no chance, unless ``significance`` says otherwise; also for the mean over other queries."""
 
 _MOST_LOST = 1
 """How many more queries may fall to 0 than rise from it before a fall fails by `auto`."""
@@ -71,7 +71,7 @@ def not_comparable(case: Case, gate: Gate) -> Verdict | None:
         holder = against.name if (comparison.full.depth or cutoff) >= cutoff else "today's run"
         text = f"{subject(gate)} needs {cutoff} results a query, and {holder} holds {depth}."
         advice = "Store a deeper one." if against.update_command else "Give a deeper one."
-    elif share < MIN_PAIRED:
+    elif share < _MIN_PAIRED:
         text, advice = _too_few_paired(comparison, share, against, gate.tag), _pair_again(against)
     else:
         return None
@@ -82,7 +82,7 @@ def edited(case: Case) -> Iterator[Verdict]:
     """Fail where the baseline's header tells other means than its rankings give: the file was edited."""
     comparison, file = case.comparison, case.against.file
     # Where single answers of a baseline are replaced, the others stay, and must not have been edited.
-    if comparison is None or not file or case.storing is not case.single_queries_only:
+    if comparison is None or not file or case.storing != case.single_queries_only:
         return
     if wrong := comparison.edited_means:
         first, *others = wrong
@@ -100,7 +100,7 @@ def edited(case: Case) -> Iterator[Verdict]:
 def unpaired(case: Case) -> Iterator[Verdict]:
     """Fail where less than half of the baseline's weight is compared, or the passages of more than a tenth are edited.
 
-    Of a run that the test gave so too where less than half of today's weight is.
+    So too where a run that the test gave answers less than half of today's weight.
     """
     comparison, against = case.comparison, case.against
     if comparison is None or case.storing or case.single_queries_only:
@@ -109,9 +109,9 @@ def unpaired(case: Case) -> Iterator[Verdict]:
     others, others_share = comparison.passages_edited, comparison.share_of(comparison.passages_edited)
     queries = (*comparison.reworded, *others, *comparison.new)
     both, today = comparison.now.counted, comparison.full.counted
-    if share < MIN_PAIRED:
+    if share < _MIN_PAIRED:
         text = _too_few_paired(comparison, share, against)
-    elif against.given and _weight(both) < MIN_PAIRED * _weight(today):
+    elif against.given and _weight(both) < _MIN_PAIRED * _weight(today):
         text = f"Of {plural(len(today), 'query')} {against.name} answers only {len(both):,} in these words, by weight less than half."
     elif not at_least(_MAX_EDITED, others_share):
         name, queries = against.name, others
@@ -307,7 +307,7 @@ class _Drop(_Moved):
         return given.limit.value if given is not None else _LEVEL if gate.limit.auto else None
 
     @cached_property
-    def p_value(self) -> tuple[float | None, int]:
+    def adjusted_p(self) -> tuple[float | None, int]:
         """The p-value, adjusted for all gates of the test that are judged by one in the same way (Holm), and their number."""
         from pytest_irmetrics.comparison.significance import holm  # noqa: PLC0415 - only for a fall beyond its limit
 
@@ -352,7 +352,7 @@ class _Drop(_Moved):
             return "undecided", f"{fell}, {why}: undecided ({rule}, and {more})."
         if auto and not at_least(exact := gate.exact(change.baseline), self.value):
             return "failed", f"{fell}; {rule}, {score_text(exact, self.value)} where it may be chance."
-        p = None if level is None else self.p_value[0]  # which takes time, of a hundred thousand queries
+        p = None if level is None else self.adjusted_p[0]  # which takes time, of a hundred thousand queries
         if level is not None and p is not None and p < level:
             shown, adjusted = self._p_text(" = ")
             why = f"{shown}{adjusted}{',' * bool(adjusted)} is below the significance {level:g}"
@@ -367,7 +367,7 @@ class _Drop(_Moved):
 
     def _p_text(self, sign: str) -> tuple[str, str]:
         """Return the adjusted p beside its level, and for how many gates it was adjusted."""
-        p, gates = self.p_value
+        p, gates = self.adjusted_p
         adjusted = f", adjusted for {gates} gates (Holm)" if gates > 1 else ""
         return ("", "") if p is None else (_p_text(p, self.level or _LEVEL, sign=sign), adjusted)
 

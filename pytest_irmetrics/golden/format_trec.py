@@ -7,7 +7,7 @@ import re
 from collections.abc import Iterator
 from pathlib import Path
 
-from pytest_irmetrics.base.files import without_gz
+from pytest_irmetrics.base.files import TOPICS, without_gz
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.formats import Format
 from pytest_irmetrics.golden.golden_set import GoldenSet
@@ -20,7 +20,7 @@ FORMATS = {"trec": Format((".qrels",), frozenset())}
 def _topics_path(qrels: str) -> str:
     """Return the path of the topics that belong to qrels: ``faq.topics.tsv`` to ``faq.qrels``."""
     stem, _ = os.path.splitext(without_gz(Path(qrels)).as_posix())  # noqa: PTH122 - a Path of no name has no suffix
-    return f"{stem}.topics.tsv"
+    return f"{stem}{TOPICS}"
 
 
 def read(source: Source) -> GoldenSet:

@@ -14,7 +14,7 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import CONFLICT, MAX_RUN_BYTES, FileError, read_bytes, without_gz
 from pytest_irmetrics.base.wording import quote
 
-MAX_PROBLEMS = 1000  # a hostile file could have millions
+_MAX_PROBLEMS = 1000  # a hostile file could have millions
 
 Place = tuple[int | None, int | None]
 """Line and column, counted from 1; None where there is no file."""
@@ -83,11 +83,11 @@ class Source:
         return other
 
     def add(self, wrong: Wrong) -> None:
-        """Add a problem. Raises GoldenSetError with all of them at MAX_PROBLEMS."""
+        """Add a problem. Raises GoldenSetError with all of them at _MAX_PROBLEMS."""
         place = self.shown, *wrong.place
         self.problems.append(Problem(*place, str(wrong)))
-        if len(self.problems) >= MAX_PROBLEMS:
-            message = f"These are {MAX_PROBLEMS} problems, and the rest is not read. Solve these first."
+        if len(self.problems) >= _MAX_PROBLEMS:
+            message = f"These are {_MAX_PROBLEMS} problems, and the rest is not read. Solve these first."
             raise GoldenSetError([*sorted(self.problems), Problem(*place, message)])
 
     def attempt(self, read: Callable[..., T], *args: Any) -> T | None:

@@ -53,7 +53,7 @@ class Scorer:
 
 
 def _bind(metric: Metric, relevance_level: Grade) -> tuple[Any, Any, int, object]:
-    """Return a metric's relevance level, its formula, and the cut-off and parameter that the formula takes."""
+    """Return a metric's relevance level, its formula, its cut-off, and its parameter: one at most besides `rel`."""
     family, given = FAMILIES[metric.family], dict(metric.parameters)
     parameter = next((one for one in family.parameters if one is not REL), None)
     k = NO_CUTOFF if metric.cutoff is None else metric.cutoff

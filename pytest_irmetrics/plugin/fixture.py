@@ -1,4 +1,4 @@
-"""The fixture ``irmetrics``: ask the retriever, score its answers, and fail the test where a gate fails."""
+"""What the fixture ``irmetrics`` gives: ask the retriever, score its answers, and fail the test where a gate fails."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from typing import Any, NoReturn
 import pytest
 
 from pytest_irmetrics.analysis.item_result import ItemResult
-from pytest_irmetrics.analysis.notes import not_in_index
+from pytest_irmetrics.analysis.notes import ask_index
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.comparison import Comparison
@@ -32,7 +32,7 @@ from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.thresholds import Gates
 
 Ask = Callable[[Sequence[Query], Any, RetrievalOptions], Awaitable[Retrieved]]
-"""`aretrieve`, or `retrieve` in its clothes."""
+"""`aretrieve`, or `_ask_here`."""
 
 
 _NO_RETRIEVER = (
@@ -277,7 +277,7 @@ async def _measure(item: GatedItem, retriever: Any, ask: Ask) -> Evaluation:
     if retriever is None:
         raise MisuseError(_NO_RETRIEVER)
     metrics, queries, options = item.metrics, item.queries(), item.retrieval_options()
-    progress = progress_of(item.node, len(queries) * options.repeat)
+    progress = _progress_of(item.node, len(queries) * options.repeat)
     return item.evaluation(metrics, await ask(queries, retriever, options._replace(progress=progress)))
 
 
@@ -309,7 +309,7 @@ def _decided(
         against=against,
         notes=item.notes,
         almost_held=item.seen.almost_held,
-        not_in_index=frozenset() if corpus is None or now.errors else not_in_index(now, corpus, item.notes),
+        not_in_index=frozenset() if corpus is None or now.errors else ask_index(now, corpus, item.notes),
     )
 
 
@@ -383,7 +383,7 @@ def shorten_repeated_message(item: pytest.Item, report: pytest.TestReport, raise
             crash.path, crash.lineno = os.fspath(file), (line or 0) + 1
 
 
-def progress_of(node: pytest.Item, total: int) -> Callable[[int], None] | None:
+def _progress_of(node: pytest.Item, total: int) -> Callable[[int], None] | None:
     """Return a function that counts answers to the queries of a test, and says now and then how many of `total` there are.
 
     None where nothing is to be said: with ``-q``, and without pytest's terminal reporter, as in a worker of pytest-xdist.

@@ -150,9 +150,9 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
         result.notes += _on_limits(item, comparison, result.against)
     if against == OWN_BASELINE or not item.baseline_file.exists():
         result.notes += _on_floors(result)
-    own = item.settings.shown(item.baseline_file)
-    if against not in ("", OWN_BASELINE, own) and (item.baseline_file.exists() or update):
-        said = f"{own}, is neither read nor stored: `against` gives {against} in its place."
+    file = item.settings.shown(item.baseline_file)
+    if against not in ("", OWN_BASELINE, file) and (item.baseline_file.exists() or update):
+        said = f"{file}, is neither read nor stored: `against` gives {against} in its place."
         result.notes.append(Note("quiet", f"The baseline of this test, {said}"))
     if not result.gates.slices and not result.verdicts and not update:
         compared = ", and no baseline was compared" if comparison is None else ""

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.base import IRMetricsError
-from pytest_irmetrics.base.files import parameter_id, relative_path
+from pytest_irmetrics.base.files import TOPICS, parameter_id, relative_path
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.plugin.config import read_setting, requests_irmetrics
 from pytest_irmetrics.thresholds import Threshold
@@ -134,7 +134,7 @@ def _may_be_golden(path: str, *, named: bool) -> bool:
         from pytest_irmetrics.golden.formats import is_golden_folder  # noqa: PLC0415 - few golden sets are folders
 
         return is_golden_folder(Path(path))
-    return named or not path.endswith(".topics.tsv")
+    return named or not path.endswith(TOPICS)
 
 
 def _parameter_marks(node: Any) -> list[pytest.Mark]:

@@ -1,4 +1,4 @@
-"""A test's report as blocks, in the order in which people ask: what failed, why, which queries, what to do."""
+"""A test's report as blocks, in the order in which people ask: what failed, why, which queries, what to do; and tables of a session."""
 
 from __future__ import annotations
 

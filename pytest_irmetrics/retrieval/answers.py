@@ -191,9 +191,9 @@ def read_item(item: Any) -> tuple[str, float | None]:
         raise NoIdError("No id can be read from it. A fixture ir_doc_id can say where it is.")
     if len(row) == 1:
         return _id_in(row[0]), None
-    score = score_of(row[1])
+    score = number_of(row[1])
     if score is None:
-        if as_id(row[0]) is None and score_of(row[0]) is not None:
+        if as_id(row[0]) is None and number_of(row[0]) is not None:
             raise RefusedError("That looks like (score, id): put the id first.")
         raise RefusedError("The second of a pair is its score, a number.")
     return _id_in(row[0]), score
@@ -378,7 +378,7 @@ def _first(values: Iterable[Any]) -> Any:
     return next((value for value in values if value is not None), None)
 
 
-def score_of(value: Any) -> float | None:
+def number_of(value: Any) -> float | None:
     """Return a number as a float; None for what is no number."""
     if isinstance(value, (bool, str, bytes, bytearray)):
         return None

@@ -24,7 +24,6 @@ from pytest_irmetrics.retrieval.answers import (
     read_ranking,
     without_id,
 )
-from pytest_irmetrics.run import Answer
 from pytest_irmetrics.run.answer import Provenance
 
 if TYPE_CHECKING:
@@ -58,7 +57,7 @@ class Seen:
 
 
 class RetrievalOptions(NamedTuple):
-    """How a retriever is asked and its answers are read."""
+    """How a retriever is asked and its answers are read; `in_executor` sends workers none that cannot be pickled."""
 
     depth: int
     """How many results are asked for, and at most read; 1 or more."""
@@ -277,9 +276,9 @@ def _read_ids(
     if len(seen.items) < _MOST_KEPT:
         seen.items += items
     if query.passages or (options.doc_id is None and goes_by_metadata(items, query.judgments)):
-        from pytest_irmetrics.retrieval.passages import read_passage_ranking  # noqa: PLC0415 - most golden sets judge none
+        from pytest_irmetrics.retrieval.passages import read_chunk_ranking  # noqa: PLC0415 - most golden sets judge none
 
-        return read_passage_ranking(
+        return read_chunk_ranking(
             items, duplicates, options.doc_id, query, seen.titles, seen.almost_held, texts
         )
     ranking = read_ranking(items, duplicates, options.doc_id)
@@ -294,15 +293,3 @@ def _explain(error: Exception, queries: int = 1) -> str:
 
     several = f"the call for {queries} queries " if queries > 1 and not isinstance(error, AnswerError) else ""
     return several + explain(error)
-
-
-def answer_to(query: Query, rankings: tuple[Sequence[str], ...], agreeing: int | None = None) -> Answer:
-    """Return the answer to a query, with the texts of those passages that are in its rankings; `agreeing` as in `Answer`."""
-    if not query.passages:
-        return Answer(rankings, query.text, query.params, agreeing=agreeing)
-    found = {
-        passage.key: (passage.doc, passage.normalized)
-        for passage in query.passages
-        if any(passage.key in ranking for ranking in rankings)
-    }
-    return Answer(rankings, query.text, query.params, passages=found, agreeing=agreeing)

@@ -13,26 +13,25 @@ from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, Retriev
 from pytest_irmetrics.retrieval.errors import raise_outcome, summary
 from pytest_irmetrics.retrieval.session import Session
 
-MAX_QUEUED = 256
+_MAX_QUEUED = 256
 """How many calls may wait at an executor of the user's; it decides how many of them to work on at once."""
 
 
 def ask_in_executor(session: Session) -> None:
     """Call the retriever in threads of our own or in the user's executor, until an answer has to be awaited."""
     options, function = session.options, session.target.function
-    threads = DaemonThreads()
     most, timeout = options.concurrency, options.timeout
     # What a worker needs of them, and what can be pickled.
-    small = options._replace(executor=None, seen=None, progress=None)
+    picklable = options._replace(executor=None, seen=None, progress=None)
     if options.executor is not None:
         # A worker of the user's minds the time of its call; how long that is queued is the executor's business.
-        most, timeout = MAX_QUEUED if most == 1 else most, None
+        most, timeout = _MAX_QUEUED if most == 1 else most, None
 
     def start(call: Call, _answer: object) -> Future[Any]:
         if options.executor is None:
             return threads.submit(call_retriever, function, call, options)
         try:
-            return options.executor.submit(_call_in_worker, function, call, small)
+            return options.executor.submit(_call_in_worker, function, call, picklable)
         except Exception as error:  # noqa: BLE001 - it is shut down or broken
             failed: Future[Any] = Future()
             failed.set_exception(error)
@@ -44,7 +43,7 @@ def ask_in_executor(session: Session) -> None:
         except Exception as error:  # noqa: BLE001 - what cannot be pickled, a process that died
             return call.failed(_explain(error))
 
-    with threads:
+    with DaemonThreads() as threads:
         for futures, seconds in session.in_flight(start, reply_of, most, timeout):
             wait(futures, seconds, FIRST_COMPLETED)
 

@@ -1,4 +1,4 @@
-"""Ask a retriever on an event loop: the one that runs, or one for all sync callers of the session."""
+"""Ask a retriever on an event loop: the one that runs, or one for all sync callers of the session; a sync one beside it."""
 
 from __future__ import annotations
 

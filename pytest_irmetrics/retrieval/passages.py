@@ -1,4 +1,4 @@
-"""Rank returned chunks by the judged passages that they contain.
+"""Rank returned chunks by the judged passages that they contain, or by the documents that they are of.
 
 A ranking is a list of ids. A chunk that contains judged passages is replaced in it by these, one after the other, each
 under its `key`, by which its grade is found too; so every metric reads passages as it reads documents. No passage is in
@@ -29,7 +29,7 @@ _TEXT_NAMES = ("text", "page_content", "content", "get_content")
 """Keys and attributes that hold the text of a chunk; the last is a method of LlamaIndex."""
 
 
-def read_passage_ranking(
+def read_chunk_ranking(
     items: Sequence[Any],
     duplicates: str,
     doc_id: Callable[[Any], Any] | None,

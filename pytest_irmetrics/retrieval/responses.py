@@ -20,7 +20,7 @@ from pytest_irmetrics.retrieval.answers import (
     describe,
     describe_key,
     describe_refused,
-    score_of,
+    number_of,
     type_name,
     value_of,
 )
@@ -106,7 +106,7 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
     """Return the ids of a mapping of id to score, highest score first."""
     scores: list[tuple[str, float]] = []
     for key, value in answer.items():
-        doc, score = as_id(key), score_of(value)
+        doc, score = as_id(key), number_of(value)
         if doc is None or score is None:
             if key in _NAMES_OF_ERRORS:
                 said = cut(printable(str(value)), 60)

@@ -13,12 +13,11 @@ from pytest_irmetrics.retrieval.calls import (
     PendingAnswer,
     RetrievalError,
     RetrievalOptions,
-    answer_to,
     await_answer,
     call_retriever,
 )
 from pytest_irmetrics.retrieval.retriever import Retriever
-from pytest_irmetrics.retrieval.session import Retrieved, Session
+from pytest_irmetrics.retrieval.session import Retrieved, Session, answer_to
 from pytest_irmetrics.run import Answer, Header, Run
 from pytest_irmetrics.run.answer import NO_ANSWER
 

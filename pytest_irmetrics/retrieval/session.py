@@ -16,11 +16,10 @@ from pytest_irmetrics.retrieval.calls import (
     Reply,
     RetrievalError,
     RetrievalOptions,
-    answer_to,
     call_retriever,
 )
 from pytest_irmetrics.retrieval.retriever import Retriever
-from pytest_irmetrics.run import Header, Run
+from pytest_irmetrics.run import Answer, Header, Run
 from pytest_irmetrics.run.answer import pack
 
 Stages = Mapping[str, Mapping[str, int]]
@@ -210,6 +209,18 @@ class Session:
             returned=self._returned,
             depth_advice=self.target.depth_advice,
         )
+
+
+def answer_to(query: Query, rankings: tuple[Sequence[str], ...], agreeing: int | None = None) -> Answer:
+    """Return the answer to a query, with the texts of those passages that are in its rankings; `agreeing` as in `Answer`."""
+    if not query.passages:
+        return Answer(rankings, query.text, query.params, agreeing=agreeing)
+    found = {
+        passage.key: (passage.doc, passage.normalized)
+        for passage in query.passages
+        if any(passage.key in ranking for ranking in rankings)
+    }
+    return Answer(rankings, query.text, query.params, passages=found, agreeing=agreeing)
 
 
 def _abandon(future: Any) -> None:

@@ -33,7 +33,7 @@ def render(session: SessionReport) -> str:
     names = session.names
     queries = _listed_queries(items, names)
     labels = Counter(one.label for one in queries)
-    own: dict[str, list[ListedQuery]] = {item.nodeid: [] for item in items}
+    own: dict[str, list[_ListedQuery]] = {item.nodeid: [] for item in items}
     for one in queries:
         own[one.item.nodeid].append(one)
     return page(
@@ -138,7 +138,7 @@ def _facts(session: SessionReport, labels: Counter[str]) -> list[tuple[str, str,
 
 
 @dataclass(slots=True)
-class ListedQuery:
+class _ListedQuery:
     """One query in the list of those of all golden sets."""
 
     item: ItemReport
@@ -150,7 +150,7 @@ class ListedQuery:
     """`worse`, `better`, `same`, `new`, `error`, or empty where no two scores are compared."""
     anchor: str = ""
     """Empty where it has no row to be linked to."""
-    in_full: Query | None = None
+    block: Query | None = None
     opened: bool = False
 
     @property
@@ -172,7 +172,7 @@ class ListedQuery:
         return self.label != "error", True, fall, unmoved, self.place
 
 
-def _listed_queries(items: Sequence[ItemReport], names: Mapping[str, str]) -> list[ListedQuery]:
+def _listed_queries(items: Sequence[ItemReport], names: Mapping[str, str]) -> list[_ListedQuery]:
     """Return the queries of all golden sets, the worst first; the first of them in full, then with a row, then with neither.
 
     `names` are what the tests are called, by node id.
@@ -181,10 +181,10 @@ def _listed_queries(items: Sequence[ItemReport], names: Mapping[str, str]) -> li
     for item in items:
         compared = any(query.before is not None for query in item.queries)
         for place, query in enumerate(item.queries):
-            queries.append(ListedQuery(item, place, query, _label(query, item, compared=compared)))
+            queries.append(_ListedQuery(item, place, query, _label(query, item, compared=compared)))
     queries.sort(key=lambda one: one.need)
     for place, one in enumerate(queries[:_IN_FULL]):
-        one.in_full = query_block(one.report, one.item, in_full=True)
+        one.block = query_block(one.report, one.item, in_full=True)
         one.opened = place < _OPEN and (one.report.explains is not None or one.label == "error")
     rows = queries[: _IN_FULL + _ROWS]
     of_set = [f"{names[one.item.nodeid]}/" if len(items) > 1 else "" for one in rows]
@@ -195,7 +195,7 @@ def _listed_queries(items: Sequence[ItemReport], names: Mapping[str, str]) -> li
 
 
 def _label(query: QueryReport, item: ItemReport, *, compared: bool) -> str:
-    """Return the label of a query, as `ListedQuery.label` has it."""
+    """Return the label of a query, as `_ListedQuery.label` has it."""
     if query.error is not None:
         return "error"
     if query.before is None:
@@ -213,7 +213,7 @@ def _anchors(prefix: str, names: Iterable[str]) -> Iterator[str]:
         yield f"{prefix}-{words}" + (f"~{counts[words]}" if counts[words] > 1 else "")
 
 
-def _bars(queries: Sequence[ListedQuery]) -> plots.Bars | None:
+def _bars(queries: Sequence[_ListedQuery]) -> plots.Bars | None:
     """Return a bar for each changed query of a golden set; for each query's score where nothing is compared."""
     counted = [query for query in queries if not query.report.status.startswith("xfail")]
     moved = [(one.anchor, one.report.query_id, one.change) for one in counted if one.change is not None]

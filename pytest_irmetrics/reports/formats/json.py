@@ -1,8 +1,7 @@
 """The JSON report, for programs: everything that was measured and judged, and each test's run.
 
-The file is a JSON object with `format`, `version`, `exit_status`, `headline`, `unused_baselines`, `unmeasured` (test → message),
-`run_info` (when, how long, on what), `gone_since` and `tests`, and has one query a line. A test's `run` is what `Run.dumps`
-writes, so that the report can be used as a stored run.
+`docs/reference/json-report.md` has its fields. It has one query a line, and a test's `run` as `Run.dumps` writes it: `run/run_json.py`
+reads that out of a report, and `cli/shared.py` titles and texts, without this module.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ BEGINNING = f'{{\n"format": "{FORMAT}"'
 
 VERSION = 1
 
-LEFT_OUT = ("baseline_text", "baseline_digest", "run")
+_LEFT_OUT = ("baseline_text", "baseline_digest", "run")
 """The fields of an ItemReport that are for the controller alone, or stand in the file in another way."""
 
 
@@ -48,7 +47,7 @@ def render(session: SessionReport) -> str:
 
 def _test(item: ItemReport, outcome: str | None) -> str:
     data = {**as_json(item), "test_outcome": outcome}
-    fields = [f"{_encode(key)}: {_encode(value)}" for key, value in data.items() if key not in LEFT_OUT]
+    fields = [f"{_encode(key)}: {_encode(value)}" for key, value in data.items() if key not in _LEFT_OUT]
     return _object([*fields, f'"run": {"null" if item.run is None else item.run.strip()}'])
 
 
