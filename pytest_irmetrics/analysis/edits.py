@@ -79,7 +79,7 @@ def _edits_of_query(before: Query, now: Query) -> Iterator[Edit]:
     if before.weight != now.weight:
         yield Edit("weight", query_id, f"{before.weight:g}", f"{now.weight:g}")
     if {*before.tags} != {*now.tags}:
-        yield Edit("tags", query_id, ", ".join(before.tags), ", ".join(now.tags))
+        yield Edit("tags", query_id, " + ".join(before.tags), " + ".join(now.tags))
     if before.no_answer != now.no_answer:
         yield Edit("no_answer", query_id, str(before.no_answer).lower(), str(now.no_answer).lower())
     for doc_id in sorted({*before.forbidden} ^ {*now.forbidden}):

@@ -98,7 +98,7 @@ def _nothing_relevant(result: ItemResult) -> Iterator[str]:
 
 
 def _came_back_empty(result: ItemResult) -> Iterator[str]:
-    """Name the queries that came back empty and had results in the other run, where there is one.
+    """Name the queries that came back empty, but for those that did in the other run, where there is one.
 
     Not where a failure says that next to nothing comes back, nor of single queries (``--ir-query``), which are shown, nor those
     that a stored run says nothing of.
@@ -106,17 +106,13 @@ def _came_back_empty(result: ItemResult) -> Iterator[str]:
     comparison, failed = result.comparison, [verdict for verdict in result.verdicts if verdict.failed]
     if result.evaluation.only is not None or any(verdict.word == "empty" for verdict in failed):
         return
-    now, before, since = result.evaluation, None, ""
+    now, since = result.evaluation, ""
+    known = {*now.retrieved.missing}
     if comparison is not None:
-        now, before = comparison.now, comparison.baseline
-        since = f", and had results in {result.against.name}"
-    said = {*result.evaluation.retrieved.missing}
-    empty = [
-        query.id
-        for query in now.counted
-        if not (now.has_results(query.id) or query.no_answer or query.id in said)
-        and (before is None or before.has_results(query.id))
-    ]
+        since = f", and did not in {result.against.name}"
+        known.update(i for i in comparison.paired if not comparison.baseline.has_results(i))
+    asked = [query.id for query in now.counted if not query.no_answer]
+    empty = [query_id for query_id in asked if not now.has_results(query_id) and query_id not in known]
     if comparison is not None and empty and any(verdict.compares for verdict in failed):
         from pytest_irmetrics.analysis.signs import find_sign  # noqa: PLC0415 - needed after a failure alone
 
@@ -323,11 +319,12 @@ def _other_custom_means(comparison: Comparison, result: ItemResult) -> Iterator[
 def _sign(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Say of a run that passes that clearly fewer results come back than before, or what else its answers show where no mean rose."""
     if not (result.failed or comparison.is_unchanged) and result.evaluation.only is None:
-        from pytest_irmetrics.analysis.signs import find_sign, shorter_answers  # noqa: PLC0415 - needed where an answer changed alone
+        from pytest_irmetrics.analysis.signs import find_sign  # noqa: PLC0415 - needed where an answer changed alone
 
-        metric = result.leading_metric
+        metric, sign = result.leading_metric, find_sign(comparison)
         rose = metric is not None and comparison.change(metric).delta > TOLERANCE
-        yield from filter(None, [shorter_answers(comparison) or ("" if rose else find_sign(comparison).text)])
+        if sign.kind and (not rose or sign.kind in ("ended_early", "fewer_results")):
+            yield sign.text
 
 
 def _missing_judgments(comparison: Comparison, result: ItemResult) -> Iterator[str]:

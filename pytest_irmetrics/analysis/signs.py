@@ -97,13 +97,6 @@ def find_sign(comparison: Comparison) -> Sign:
     return Sign()
 
 
-def shorter_answers(comparison: Comparison) -> str | None:
-    """Say that answers are clearly shorter than they were, and whether they end early; None where they are not shorter."""
-    answers = _answers(comparison)
-    fewer = _fewer_results(answers)
-    return fewer and (_ended_early(answers) or fewer)
-
-
 def _answers(comparison: Comparison) -> Answers:
     pairs, returned = [], comparison.now.retrieved.returned
     for query in comparison.now.counted:
@@ -318,17 +311,13 @@ def _fewer_results(answers: Answers) -> str | None:
     thinned = sum(_is_part(pair.now, pair.before) for pair in shorter)
     if len(shorter) < _FEWEST or not (now < _FEWER * before or _enough(thinned, changed)):
         return None
-    empty = sum(not pair.returned for pair in answers)
-    if empty == len(shorter):
-        return (
-            f"{empty:,} of {plural(len(answers), 'answer')} are empty, and the others as long as before. Look for errors or "
-            "time-outs that the search turns into no results, or a filter that leaves none."
-        )
+    look = "a filter applied after the first results are drawn, a minimum score, or a stricter match"
+    if not any(pair.returned for pair in shorter):
+        look = "errors or time-outs that the search turns into no results, or a filter that leaves none"
     lengths = mean([pair.returned for pair in shorter]), mean([len(pair.before) for pair in shorter])
     return (
         f"Fewer results come back for {len(shorter):,} of {plural(len(answers), 'query')}: {lengths[0]:.1f} on average, "
-        f"{lengths[1]:.1f} before. Look for a filter applied after the first results are drawn, a minimum score, or a stricter "
-        "match."
+        f"{lengths[1]:.1f} before. Look for {look}."
     )
 
 

@@ -93,7 +93,7 @@ def read_golden_set(path: Path, shown: str | None, custom: Collection[str], form
 
 def _read(source: Source, form: str | None) -> Any:
     if form != "beir" and os.path.isdir(source.path):  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
-        advice = f"Name the golden sets in it, {source.shown}/*.yaml: files with {suffixes()}."
+        advice = f"Name the golden sets in it, {source.shown.rstrip('/')}/*.yaml: files with {suffixes()}."
         raise Wrong((1, 1), f"This is a folder. {advice}")
     if form is None:
         suffix = quote(one) if (one := without_gz(source.path).suffix) else "no suffix"

@@ -119,7 +119,7 @@ class SessionReport(NamedTuple):
             one = len(unused) == 1
             lead = f"the {'baseline' if one else 'baselines'} {listed(unused, _NAMED)} {'was' if one else 'were'}"
             why = "A test may be skipped, deselected, not collected or taken out by a hook, lack the fixture irmetrics, or be gone"
-            yield f"{lead} read by no test. No loss there fails, or is refused. {why}; then delete {'it' if one else 'them'}."
+            yield f"{lead} read by no test. A loss there fails no run. {why}; then delete {'it' if one else 'them'}."
         if gone:
             were = plural(len(gone), "baseline is", "baselines are")
             yield f"{were} gone since the commit of --ir-since, so that no test is held to that: {listed(gone, _NAMED)}."
