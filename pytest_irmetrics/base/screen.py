@@ -44,11 +44,7 @@ def _count_fitting(cells: Sequence[int], room: int) -> int:
 
 
 def table(
-    rows: Sequence[Sequence[str]],
-    align: str,
-    max_width: int,
-    dots: str,
-    whole: Collection[int],
+    rows: Sequence[Sequence[str]], align: str, max_width: int, dots: str, whole: Collection[int]
 ) -> list[list[str]]:
     """Lay out rows as lines of at most `max_width` terminal cells in which the columns line up; return the lines of each row.
 

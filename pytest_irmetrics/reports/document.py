@@ -150,10 +150,7 @@ _ROW_COLUMNS: dict[str, tuple[str, Callable[[ScoreRow], str]]] = {
     "change": (">", lambda row: "" if row.delta is None else signed_text(row.delta, row.allowed)),
     "in full": (">", full_mean_text),
     "worse": (">", lambda row: "" if row.baseline is None else f"{row.worse or 0:,}"),
-    "better": (
-        ">",
-        lambda row: "" if row.baseline is None else f"{(row.changed or 0) - (row.worse or 0):,}",
-    ),
+    "better": (">", lambda row: "" if row.baseline is None else f"{(row.changed or 0) - (row.worse or 0):,}"),
     "joint 95 %": (">", _interval_text),
     "moved": ("<", _trend),
     "verdict": ("<", lambda row: row.verdict),
@@ -321,8 +318,7 @@ def _selftest(item: ItemReport) -> Iterator[Block]:
     if tried:
         yield Table.of(tried, columns, bad=missed, whole=["degradation", "moves", "verdict"])
     for one in tried:
-        caught = f"caught by {', '.join(one.caught_by)}" if one.caught_by else "MISSED"
-        yield Text(f"{one.name}: {caught}. {one.what}", level=Level.ALL)
+        yield Text(f"{one.name}: {_caught(one, len(one.caught_by))}. {one.what}", level=Level.ALL)
     nothing = "nothing could be made worse: the stored run finds no relevant document"
     caught = f"caught {len(tried) - len(missed)} of {len(tried)}" if tried else nothing
     yield Text(f"self-test: {caught}", level=Level.QUIET)
@@ -334,10 +330,11 @@ def _fall_text(tried: Degradation) -> str:
     return f"{tried.metric} {signed_text(tried.delta, digits=3)}" if fell else "no metric moves"
 
 
-def _caught(tried: Degradation) -> str:
-    """Return `caught by mrr min`, `caught by 4 gates` or `MISSED`."""
+def _caught(tried: Degradation, named: int = 1) -> str:
+    """Return `caught by mrr min`, or of more than so many to be `named` `caught by 4 gates`; or `MISSED`."""
     gates = tried.caught_by
-    return f"caught by {gates[0] if len(gates) == 1 else f'{len(gates)} gates'}" if gates else "MISSED"
+    names = ", ".join(gates) if len(gates) <= named else f"{len(gates)} gates"
+    return f"caught by {names}" if gates else "MISSED"
 
 
 def _since(item: ItemReport) -> Iterator[Block]:

@@ -8,15 +8,7 @@ from __future__ import annotations
 import json
 import math
 import reprlib
-from collections.abc import (
-    Callable,
-    Collection,
-    Iterable,
-    Iterator,
-    Mapping,
-    MutableSequence,
-    Sequence,
-)
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from collections.abc import Set as AbstractSet
 from contextlib import suppress
 from copy import copy
