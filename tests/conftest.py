@@ -31,8 +31,9 @@ settings.load_profile("irmetrics")
 
 @pytest.fixture(autouse=True, scope="session")
 def _as_on_a_desk():
-    """In CI pytest cuts no message of its summary: a test that is about that says so."""
+    """In CI pytest cuts no message of its summary, and commands to copy begin as pytest did: a test about that says so."""
     with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(sys, "argv", ["pytest"])
         patch.delenv("CI", raising=False)
         patch.delenv("BUILD_NUMBER", raising=False)
         yield

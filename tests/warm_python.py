@@ -105,7 +105,10 @@ sys.dont_write_bytecode = bool(environment.get("PYTHONDONTWRITEBYTECODE"))
 sys.path[:1] = [folder, *filter(None, environment.get("PYTHONPATH", "").split(os.pathsep))]
 kind, name, *sys.argv[1:] = words
 try:
-    if kind == "-m":
+    if name == "pytest":  # as its script, by whose name commands to copy are printed
+        sys.argv[0] = name
+        sys.exit(pytest.main())
+    elif kind == "-m":
         runpy.run_module(name, run_name="__main__", alter_sys=True)
     elif kind == "-c":
         sys.argv[0] = "-c"

@@ -13,13 +13,14 @@ from pytest_irmetrics.gates.limits import Edit
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 
-_UNPAIRED = {"reworded", "added"}
+_UNPAIRED = {"reworded", "passages", "added"}
 """The kinds of edits of queries that have no counterpart in the baseline."""
 
 _EDITS = {
     "dropped": ("query dropped", "queries dropped"),
     "excluded": ("query excluded (xfail)", "queries excluded (xfail)"),
-    "reworded": ("query reworded (text, params or passages)", "queries reworded (text, params or passages)"),
+    "reworded": ("query reworded (text or params)", "queries reworded (text or params)"),
+    "passages": ("query with other passages", "queries with other passages"),
     "included": ("query not excluded any more", "queries not excluded any more"),
     "added": ("query added", "queries added"),
     "judgment": ("judgment changed", "judgments changed"),
@@ -50,7 +51,8 @@ def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterato
     answers, today = comparison.baseline.run.answers, comparison.full.golden
     yield from (Edit("dropped", query_id) for query_id in comparison.removed)
     yield from (Edit("added", i) for i in comparison.new if today.queries[i].xfail is None)
-    yield from (Edit("reworded", i) for i in (*comparison.reworded, *comparison.passages_edited))
+    yield from (Edit("reworded", query_id) for query_id in comparison.reworded)
+    yield from (Edit("passages", query_id) for query_id in comparison.passages_edited)
     for query_id in comparison.paired:
         query, answer = today.queries[query_id], answers[query_id]
         was = comparison.relabelled.get(query_id, query)
@@ -100,7 +102,9 @@ def edit_text(result: ItemResult, comparison: Comparison, edits: Sequence[Edit])
         lead = edited if name == OWN_BASELINE else f"is not that of {name}"
         sentences = [f"The golden set {lead}.", *edit_sentences(edits)]
     if not _UNPAIRED.isdisjoint(edit.kind for edit in edits):
-        sentences.append("`max_drop` leaves out what is added or reworded; `min` counts it.")
+        sentences.append(
+            "`max_drop` leaves out all added, reworded or with other passages; `min` counts them."
+        )
     return " ".join([*sentences, *_effect(result, comparison)])
 
 

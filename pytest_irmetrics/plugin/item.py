@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import shlex
+import sys
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from functools import cached_property
@@ -212,16 +213,20 @@ class GatedItem:
         return baseline_path(Path(self.node.path), name_in_file(self.node), self.settings.baseline_dir)
 
     def command(self, *options: str) -> str:
-        """Return a command line that runs this test item alone, from where pytest was called."""
+        """Return a command line that runs this test item alone, as and from where pytest was called."""
+        config = self.node.config
+        # `python -m` puts the current folder on the path, which the test may need. A worker knows what pytest-xdist was called with.
+        typed = getattr(config, "workerinput", {}).get("mainargv", sys.argv)
+        program = ["python", "-m", "pytest"] if Path(typed[0]).name == "__main__.py" else ["pytest"]
         names, bracket, ids = name_in_file(self.node).partition("[")
         test = f"{self.settings.shown(self.node.path)}::{names.replace('.', '::')}{bracket}{ids}"
-        option = self.node.config.getoption
+        option = config.getoption
         # What sets how a test is asked and judged: a baseline of other settings would be another one.
         given = [] if option("ir_repeat") is None else [f"--ir-repeat={option('ir_repeat')}"]
         given += ["-c", str(option("inifilename"))] if option("inifilename", None) else []
         overrides = [one for one in option("override_ini", None) or () if one.startswith("ir_")]
         given += (word for override in overrides for word in ("-o", override))
-        return shlex.join(["pytest", test, *options, *given])
+        return shlex.join([*program, test, *options, *given])
 
     def label_command(self, metric: Metric | None, other: str) -> str | None:
         """Return the commands that write this run to a file, and list what to judge of it and of the one in the file `other`.

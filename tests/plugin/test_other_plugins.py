@@ -22,7 +22,12 @@ def test_a_command_names_the_test_and_not_the_group_that_xdist_appends(project):
     project.write("conftest.py", RETRIEVER + GROUPED)
     project.test('ir_golden("golden/faq.yaml")')
     result = project.run("--ir-baseline")
-    result.stdout.fnmatch_lines(["*'test_search.py::test_search_quality?faq?' --ir-baseline-update"])
+    result.stdout.fnmatch_lines(["*: pytest 'test_search.py::test_search_quality?faq?' --ir-baseline-update"])
+
+
+def test_a_command_begins_as_pytest_was_called_also_in_a_worker(project):
+    result = project.run_apart("--ir-baseline", "-n", "1", cold=True)
+    result.stdout.fnmatch_lines(["*: python -m pytest 'test_search.py::test_search_quality?faq?' --ir-base*"])
 
 
 FLAKY = """
