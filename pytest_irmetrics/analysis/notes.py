@@ -328,9 +328,9 @@ def _sign(comparison: Comparison, result: ItemResult) -> Iterator[str]:
 
 
 def _missing_judgments(comparison: Comparison, result: ItemResult) -> Iterator[str]:
-    """Say that a fall that fails nothing may come of missing judgments."""
-    metric = result.leading_metric
-    if metric is not None and not result.failed and comparison.change(metric).delta < -TOLERANCE:
+    """Say that a fall that fails nothing may come of missing judgments; not of single queries, whose rankings show what is new."""
+    metric, skipped = result.leading_metric, result.failed or result.evaluation.only is not None
+    if metric is not None and not skipped and comparison.change(metric).delta < -TOLERANCE:
         from pytest_irmetrics.analysis.kind_of_change import missing_judgments  # noqa: PLC0415 - needed after a fall alone
 
         yield from filter(None, [missing_judgments(comparison, metric)])
