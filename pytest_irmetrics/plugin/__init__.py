@@ -176,12 +176,12 @@ def pytest_runtest_makereport(
                 vars(module)["__tracebackhide__"] = True
     report = yield
     irmetrics = item.stash.get(_irmetrics_key, None)
-    if (call.when == "setup" and not report.failed) or call.when == "teardown":
+    if (call.when == "setup" and report.passed) or call.when == "teardown":
         return report
     if irmetrics is not None and (irmetrics.is_over or call.when == "setup"):
         setattr(report, REPORT_ATTRIBUTE, (str(item.path), irmetrics.send_report()))
-    elif report.failed and (irmetrics is not None or requests_irmetrics(item)):
-        # What failed before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
+    elif not report.passed and (irmetrics is not None or requests_irmetrics(item)):
+        # What failed or was skipped before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
         setattr(report, REPORT_ATTRIBUTE, (str(item.path), None))
     # Where nothing loaded it, no failure is of the gate.
     if call.excinfo is not None and (ours := sys.modules.get("pytest_irmetrics.plugin.fixture")):

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
 import posixpath
 from collections import Counter
 from collections.abc import Container, Mapping
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
@@ -46,6 +47,7 @@ class _Departure:
     left_out: set[str]
     """The files that a sparse checkout leaves out."""
     _runs: dict[str, Run | None] = field(default_factory=dict)
+    _modules: dict[str, object] = field(default_factory=dict)
 
     @cached_property
     def baselines(self) -> list[str]:
@@ -62,6 +64,14 @@ class _Departure:
             data, shown = self.repository.read(self.commit, path), f"{path} at {self.ref}"
             self._runs[path] = None if data is None else Run.loads(decode(data, shown), shown)
         return self._runs[path]
+
+    def module(self, file: Path, session: pytest.Session) -> object:
+        """Return the module that a session's tests of a file are in; None where it has no test of it."""
+        if not self._modules:
+            self._modules |= {
+                os.path.realpath(one.path): getattr(one, "module", None) for one in session.items
+            }
+        return self._modules.get(os.path.realpath(file))
 
 
 _departure_key = pytest.StashKey[_Departure]()
@@ -96,18 +106,19 @@ def read_committed(item: GatedItem) -> CommittedTest:
         try:
             before = _moved_from(item, left, path) if left.stored_run(path) is None else path
             own = left.stored_run(before)
-            run, moved = _with_moved_queries(item, left, before, own)
+            run, came = _with_moved_queries(item, left, before, own)
         except RunError as error:
             return CommittedTest(report, why=str(error))
         if run is None:
             return CommittedTest(report)
         report.renamed_from = None if own is None or before == path else before
         told = [f"Its baseline was {before}."] if report.renamed_from else []
+        moved = Counter(path for path, _ in came.values())
         for one, count in moved.items():
             where = "under another id" if one == before else f"in {one}"
             told.append(f"{plural(count, 'query was', 'queries were')} {where}.")
         source = before if own is not None else moved.most_common(1)[0][0]
-        known = _golden_set(item, left, source, run)
+        known = _golden_set_under_todays_ids(item, left, source, run, came)
         return CommittedTest(report, run, *known, told, is_part=own is None)
     except GitError as error:
         is_setting = item.node.config.getoption("ir_since") is None
@@ -120,10 +131,10 @@ def _moved_from(item: GatedItem, left: _Departure, path: str) -> str:
     Raises RunError, and GitError where it may be one of several.
     """
     parts, directory = path.split("/"), left.directory
-    alike = [one for one in left.deleted if one.split("/")[-2:] == parts[-2:]]
-    if path in left.renamed:
-        alike = [left.renamed[path]]
-    elif not alike:  # the setting ir_baseline_dir was another then, and what was stored there is there still
+    alike = [one for one in left.deleted if one.split("/")[-2:] == parts[-2:] and path not in left.renamed]
+    if (
+        not alike and path not in left.renamed
+    ):  # the setting ir_baseline_dir was another then, and what was stored there is there still
         files = left.repository.files(left.commit, "/".join(parts[: -3 - directory.count("/")]))
         alike = [
             one for one in files if one.split("/")[-2:] == parts[-2:] and not is_baseline(one, directory)
@@ -137,27 +148,30 @@ def _moved_from(item: GatedItem, left: _Departure, path: str) -> str:
 def _renamed_from(item: GatedItem, left: _Departure, path: str) -> str:
     """Return which baseline that is gone was the test's: the one that holds most of its queries, at least half of its own.
 
-    One of the same module and parameters may hold none. The path itself where there is no such baseline. Raises RunError.
+    One of the same module and parameters may hold none. Of equals the one whose parameters are most alike, then the one that is the
+    same file for Git, by its content; that, or the path itself, where there is none. Raises RunError.
     """
     name = BaselineName.of(path)
     asked = {_words(query.id, query.text, query.params) for query in item.golden.queries.values()}
-    found = [(0, 0, path)]
+    git_says = left.renamed.get(path, path)
+    found = [(0, 0, True, git_says)]
     for one in left.baselines:
         run = left.stored_run(one) if _test_is_gone(item, left, one) else None
         if run is not None:
             held = sum(_words(i, answer.text, answer.params) in asked for i, answer in run.answers.items())
             other = BaselineName.of(one)
             if other._replace(function=name.function) == name or 2 * held >= len(run):
-                found.append((held + 1, len(name.parts & other.parts), one))
-    return max(found)[2]
+                found.append((held + 1, len(name.parts & other.parts), one == git_says, one))
+    return max(found)[-1]
 
 
 def _with_moved_queries(
     item: GatedItem, left: _Departure, before: str, own: Run | None
-) -> tuple[Run | None, Counter[str]]:
+) -> tuple[Run | None, Mapping[str, tuple[str, str]]]:
     """Return a test's run with the answers to what else it asks, if a baseline of the commit has them, and its test asks it no more.
 
-    That may be the test's own, `before`, where a query had another id. With the run comes how many answers are from which.
+    That may be the test's own, `before`, where a query had another id. With the run comes, by today's id, from which baseline
+    an answer is, and its id there.
     """
     answers = {} if own is None else dict(own.answers)
     wanted = {
@@ -166,7 +180,7 @@ def _with_moved_queries(
         if query.id not in answers or not is_in_the_words_of(answers[query.id], query)
     }
     moved: dict[str, Answer] = {}
-    sources: dict[str, str] = {}
+    came: dict[str, tuple[str, str]] = {}
     parts = BaselineName.of(before).parts
     others = (
         sorted(left.baselines, key=lambda one: -len(parts & BaselineName.of(one).parts)) if wanted else ()
@@ -179,14 +193,16 @@ def _with_moved_queries(
                 new_id = wanted.get(_words(query_id, answer.text, answer.params))
                 is_asked = query_id in asked and is_in_the_words_of(answer, asked[query_id])
                 if new_id is not None and new_id not in moved and not is_asked:
-                    moved[new_id], sources[new_id] = answer, one
+                    moved[new_id], came[new_id] = answer, (one, query_id)
                     if one == before:
                         del answers[query_id]
     if not moved:
-        return own, Counter()
-    counts = Counter(sources.values())
-    first = own or left.stored_run(counts.most_common(1)[0][0]) or Run({})
-    return Run.of(answers | moved, first.header), counts
+        return own, came
+    most = Counter(path for path, _ in came.values()).most_common(1)[0][0]
+    first = own or left.stored_run(most) or Run({})
+    # What another query of today has the id of is dropped, and said to be.
+    dropped = {f"{i} (as it was)" if i in moved else i: answer for i, answer in answers.items()}
+    return Run.of(dropped | moved, first.header), came
 
 
 def _words(query_id: str, text: str | None, params: Mapping[str, Any]) -> tuple[str, str]:
@@ -202,13 +218,13 @@ def _asked_today(item: GatedItem, left: _Departure, path: str, run: Run) -> Mapp
 
 
 def _test_is_gone(item: GatedItem, left: _Departure, path: str) -> bool:
-    """Tell whether a baseline of the commit is of no test any more: it is gone, or its module, or its function in the item's."""
+    """Tell whether a baseline of the commit is of no test any more: it is gone, or its module, or its function in a module of this run."""
     name = BaselineName.of(path)
     file = (folder_of_test(path, left.directory) / f"{name.module.name}.py").as_posix()
     if left.is_gone(path) or file in left.deleted or file in left.renamed.values():
         return True
-    is_own_module = left.repository.path_of(Path(item.node.path)) == file
-    return is_own_module and not name.is_in(getattr(item.node, "module", None))
+    module = left.module(left.repository.top / file, item.node.session)
+    return module is not None and not name.is_in(module)
 
 
 def _golden_path(left: _Departure, baseline: str, run: Run) -> str:
@@ -220,6 +236,26 @@ def _golden_path(left: _Departure, baseline: str, run: Run) -> str:
         return ""
     folder = folder_of_test(baseline, left.directory)
     return posixpath.normpath(posixpath.join(folder, run.golden_set or ""))
+
+
+def _golden_set_under_todays_ids(
+    item: GatedItem, left: _Departure, source: str, run: Run, came: Mapping[str, tuple[str, str]]
+) -> tuple[GoldenSet | None, str]:
+    """Return the golden set that a test's baseline was stored for, with the queries that had another id, or were in another set.
+
+    `came` is where these were. None, and why, as `_golden_set` does.
+    """
+    golden, why = _golden_set(item, left, source, run)
+    if golden is None or not came:
+        return golden, why
+    stored = {path: left.stored_run(path) or run for path, _ in came.values()}
+    known = {path: _golden_set(item, left, path, one)[0] for path, one in stored.items()}
+    queries = dict(golden.queries)
+    for query_id, (path, old_id) in came.items():
+        before = known[path]
+        if before is not None and old_id in before.queries:
+            queries[query_id] = replace(before.queries[old_id], id=query_id)
+    return GoldenSet(list(queries.values()), relevance_level=golden.relevance_level), why
 
 
 def _golden_set(item: GatedItem, left: _Departure, baseline: str, run: Run) -> tuple[GoldenSet | None, str]:
@@ -260,5 +296,6 @@ def baselines_gone_since(config: pytest.Config, renamed: Container[str | None]) 
         root = left.repository.path_of(config.rootpath.resolve())
     except GitError:  # each test failed with it
         return []
-    gone = (path for path in left.deleted if is_baseline(path, left.directory))
+    moved = {path for new, path in left.renamed.items() if is_baseline(new, left.directory)}
+    gone = (path for path in left.baselines if left.is_gone(path) and path not in moved)
     return [path for path in gone if path not in renamed and PurePosixPath(path).is_relative_to(root)]
