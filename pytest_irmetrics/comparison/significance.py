@@ -287,7 +287,7 @@ def _solve_tilt(sizes: Sequence[tuple[float, int]], x: float, total: float) -> f
         slopes = [(size, n, math.tanh(t * size)) for size, n in sizes]
         missing = x - math.fsum(n * size * slope for size, n, slope in slopes)
         curve = math.fsum(n * size * size * (1 - slope * slope) for size, n, slope in slopes)
-        if missing <= 1e-13 * total or not curve:
+        if missing <= 1e-13 * total:
             break
         t += missing / curve
     return t
