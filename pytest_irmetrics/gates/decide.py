@@ -223,12 +223,12 @@ def _unknown_ids(case: Case) -> Verdict | None:
         before = {document_of(entry) for ranking in answers for entry in ranking}
     details, text = (*unknown.examples, RETURN_KNOWN_IDS), unknown.problem
     if before and not (unknown.is_one_answer or unknown.alike):
-        text = f"No judged document came back for any query: none of the {plural(len(unknown.returned), 'returned id')} occurs in the golden set"
-        if known := len(before.intersection(unknown.returned)):
-            text += f". The baseline's answers have {known:,} of them, so they are ids of this index."
-            details = unknown.examples
-        else:
-            text += " or in the baseline's answers: ids in another spelling, or other documents."
+        known, returned = (
+            len(before.intersection(unknown.returned)),
+            plural(len(unknown.returned), "returned id"),
+        )
+        details = unknown.examples if known else details
+        text = f"No judged document came back for any query: of the {returned} none is in the golden set, and {known or 'none'} in the baseline's answers."
     return Verdict("failed", text, "ids", details=details)
 
 

@@ -106,18 +106,20 @@ def read_committed(item: GatedItem) -> CommittedTest:
         try:
             before = _moved_from(item, left, path) if left.stored_run(path) is None else path
             own = left.stored_run(before)
-            run, came = _with_moved_queries(item, left, before, own)
+            answers, came = _with_moved_queries(item, left, before, own)
         except RunError as error:
             return CommittedTest(report, why=str(error))
-        if run is None:
+        moved = Counter(path for path, _ in came.values())
+        source = before if own is not None or not moved else moved.most_common(1)[0][0]
+        stored = left.stored_run(source)
+        if stored is None:
             return CommittedTest(report)
+        run = Run.of(answers, stored.header) if came else stored
         report.renamed_from = None if own is None or before == path else before
         told = [f"Its baseline was {before}."] if report.renamed_from else []
-        moved = Counter(path for path, _ in came.values())
         for one, count in moved.items():
             where = "under another id" if one == before else f"in {one}"
             told.append(f"{plural(count, 'query was', 'queries were')} {where}.")
-        source = before if own is not None else moved.most_common(1)[0][0]
         known = _golden_set_under_todays_ids(item, left, source, run, came)
         return CommittedTest(report, run, *known, told, is_part=own is None)
     except GitError as error:
@@ -130,11 +132,11 @@ def _moved_from(item: GatedItem, left: _Departure, path: str) -> str:
 
     Raises RunError, and GitError where it may be one of several.
     """
+    if path in left.renamed:
+        return _renamed_from(item, left, path)
     parts, directory = path.split("/"), left.directory
-    alike = [one for one in left.deleted if one.split("/")[-2:] == parts[-2:] and path not in left.renamed]
-    if (
-        not alike and path not in left.renamed
-    ):  # the setting ir_baseline_dir was another then, and what was stored there is there still
+    alike = [one for one in left.deleted if one.split("/")[-2:] == parts[-2:]]
+    if not alike:  # the setting ir_baseline_dir was another then, and what was stored there is there still
         files = left.repository.files(left.commit, "/".join(parts[: -3 - directory.count("/")]))
         alike = [
             one for one in files if one.split("/")[-2:] == parts[-2:] and not is_baseline(one, directory)
@@ -167,10 +169,10 @@ def _renamed_from(item: GatedItem, left: _Departure, path: str) -> str:
 
 def _with_moved_queries(
     item: GatedItem, left: _Departure, before: str, own: Run | None
-) -> tuple[Run | None, Mapping[str, tuple[str, str]]]:
-    """Return a test's run with the answers to what else it asks, if a baseline of the commit has them, and its test asks it no more.
+) -> tuple[dict[str, Answer], Mapping[str, tuple[str, str]]]:
+    """Return a test's answers with those to what else it asks, if a baseline of the commit has them, and its test asks it no more.
 
-    That may be the test's own, `before`, where a query had another id. With the run comes, by today's id, from which baseline
+    That may be the test's own, `before`, where a query had another id. With them comes, by today's id, from which baseline
     an answer is, and its id there.
     """
     answers = {} if own is None else dict(own.answers)
@@ -182,10 +184,8 @@ def _with_moved_queries(
     moved: dict[str, Answer] = {}
     came: dict[str, tuple[str, str]] = {}
     parts = BaselineName.of(before).parts
-    others = (
-        sorted(left.baselines, key=lambda one: -len(parts & BaselineName.of(one).parts)) if wanted else ()
-    )
-    for one in others:
+    others = sorted(left.baselines, key=lambda one: -len(parts & BaselineName.of(one).parts))
+    for one in others if wanted else ():
         with suppress(IRMetricsError):  # then the test that it is of fails
             run = left.stored_run(one) or Run({})
             asked = _asked_today(item, left, one, run)
@@ -196,13 +196,9 @@ def _with_moved_queries(
                     moved[new_id], came[new_id] = answer, (one, query_id)
                     if one == before:
                         del answers[query_id]
-    if not moved:
-        return own, came
-    most = Counter(path for path, _ in came.values()).most_common(1)[0][0]
-    first = own or left.stored_run(most) or Run({})
     # What another query of today has the id of is dropped, and said to be.
-    dropped = {f"{i} (as it was)" if i in moved else i: answer for i, answer in answers.items()}
-    return Run.of(dropped | moved, first.header), came
+    kept = {f"{i} (as it was)" if i in moved else i: answer for i, answer in answers.items()}
+    return kept | moved, came
 
 
 def _words(query_id: str, text: str | None, params: Mapping[str, Any]) -> tuple[str, str]:
@@ -248,8 +244,8 @@ def _golden_set_under_todays_ids(
     golden, why = _golden_set(item, left, source, run)
     if golden is None or not came:
         return golden, why
-    stored = {path: left.stored_run(path) or run for path, _ in came.values()}
-    known = {path: _golden_set(item, left, path, one)[0] for path, one in stored.items()}
+    paths = {path for path, _ in came.values()}
+    known = {path: _golden_set(item, left, path, left.stored_run(path) or run)[0] for path in paths}
     queries = dict(golden.queries)
     for query_id, (path, old_id) in came.items():
         before = known[path]
