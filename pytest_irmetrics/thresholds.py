@@ -303,9 +303,7 @@ def resolve(levels: Iterable[Iterable[Threshold]]) -> Gates:
                 if (metric, tag, word) in here:
                     slice_ = "" if tag is None else f" for the tag {quote(tag)}"
                     places = " and ".join(dict.fromkeys((here[metric, tag, word], threshold.origin)))
-                    message = (
-                        f"`{word}` of {metric.name}{slice_} is set twice in one place ({places}). Keep one."
-                    )
+                    message = f"`{word}` of {metric.name}{slice_} is set twice ({places}). Keep one."
                     raise ThresholdError(message)
                 here[metric, tag, word] = threshold.origin
                 words.setdefault(word, threshold)

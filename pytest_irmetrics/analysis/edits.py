@@ -102,9 +102,7 @@ def edit_text(result: ItemResult, comparison: Comparison, edits: Sequence[Edit])
         lead = edited if name == OWN_BASELINE else f"is not that of {name}"
         sentences = [f"The golden set {lead}.", *edit_sentences(edits)]
     if not _UNPAIRED.isdisjoint(edit.kind for edit in edits):
-        sentences.append(
-            "`max_drop` leaves out all added, reworded or with other passages; `min` counts them."
-        )
+        sentences.append("`max_drop` leaves out all added, reworded or of other passages; `min` counts them.")
     return " ".join([*sentences, *_effect(result, comparison)])
 
 

@@ -47,9 +47,7 @@ _ON_SLICES = (
     "A mean hides what a slice loses ({name}): give each a threshold of its own, "
     'ir_threshold("{metric}", max_drop="10%", tag={tag}).'
 )
-_ON_NO_ANSWER = (
-    'Answers where none is right: ir_threshold("no_answer", min=1.0), or no threshold on it at all.'
-)
+_ON_NO_ANSWER = 'Answers where none is right: ir_threshold("no_answer", min=1.0), or no threshold on it.'
 
 
 class _Degraded(NamedTuple):

@@ -45,9 +45,7 @@ ARGUMENTS = (
 )  # fmt: skip
 _RUN_SUFFIXES = {"run": "run", "trec": "run", "res": "run", "json": "json"}
 """Suffix of a run → its format. The format `trec` of golden sets is qrels."""
-_ON_TREC = (
-    "A TREC run holds the ids of one ranking a query, and no empty one: all else of the run is left out."
-)
+_ON_TREC = "A TREC run holds the ids of one ranking a query, and no empty one: all else is left out."
 
 
 def run(options: argparse.Namespace) -> int:
@@ -63,9 +61,7 @@ def run(options: argparse.Namespace) -> int:
     files, count, notes = convert(options, form, to)
     there = [path for path in files if path != shared.STANDARD and os.path.lexists(path)]
     if there and not options.force:
-        raise shared.CommandError(
-            f"{there[0]}: It is there already. Write over it with --force, or name another OUT."
-        )
+        raise shared.CommandError(f"{there[0]}: It is there already. Give --force, or another OUT.")
     for path, data in files.items():
         shared.write_file(path, packed_as_named(Path(path), data), again="convert again")
     for note in notes:

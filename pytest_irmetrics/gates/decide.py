@@ -169,9 +169,7 @@ def _narrowing(case: Case, gate: Gate) -> Verdict | None:
     if case.comparison is None:
         return compared(case, gate)
     # It would gate nothing unseen.
-    text = (
-        f"{subject(gate)}: significance {gate.limit} has no max_drop to narrow. Give it one, or take it away."
-    )
+    text = f"{subject(gate)}: significance {gate.limit} has no max_drop to narrow. Give one, or take it away."
     return Verdict.of(gate, "failed", text)
 
 

@@ -165,9 +165,7 @@ def _read_folder(folder: Source) -> GoldenSet | None:
     chosen = [split for split in splits if split.stem == "test"] or splits
     if len(chosen) != 1:
         there = ", ".join(f"{folder.shown.rstrip('/')}/qrels/{split.name}" for split in splits) or "none"
-        message = (
-            f"This BEIR folder has no qrels/test.tsv. Add it, or name the split that is meant, of {there}."
-        )
+        message = f"This BEIR folder has no qrels/test.tsv. Add it, or name the split, of {there}."
         raise Wrong((1, 1), message)
     split = folder.beside(chosen[0], f"{folder.shown.rstrip('/')}/qrels/{chosen[0].name}")
     split.name = folder.path.absolute().name

@@ -144,9 +144,7 @@ def _read_pairs(arguments: str) -> dict[str, str]:
         if value[:1] in {"'", '"'} and value[-1:] == value[:1]:
             value = value[1:-1]  # as ir_measures writes text
         if not (key and equals and value):
-            raise MetricError(
-                f"{argument.strip()!r} is not parameter=value. Write for example ndcg(gain=exp)@10."
-            )
+            raise MetricError(f"{argument.strip()!r} is not parameter=value, as in ndcg(gain=exp)@10.")
         if key.casefold() in map(str.casefold, pairs):
             raise MetricError(f"the parameter {key!r} is given twice. Keep one.")
         pairs[key] = value

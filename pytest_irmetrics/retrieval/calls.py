@@ -97,9 +97,7 @@ class RetrievalOptions(NamedTuple):
             from concurrent.futures import Executor  # noqa: PLC0415 - most runs have no executor
 
             if not isinstance(self.executor, Executor):
-                wrong["executor"] = (
-                    "a concurrent.futures.Executor; of a Dask client it is client.get_executor()"
-                )
+                wrong["executor"] = "a concurrent.futures.Executor; of a Dask client, client.get_executor()"
         for name, wanted in wrong.items():
             raise ValueError(f"{name} is {describe(getattr(self, name))}. Give {wanted}.")
         return self

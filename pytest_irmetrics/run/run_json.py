@@ -312,9 +312,7 @@ def _run_of_test(tests: list[Any], shown: str, test: str | None) -> Mapping[str,
     if len(wanted) == 1:
         return found[wanted[0]]
     if not found:
-        raise RunError(
-            f"{shown}:1: is a report without a run: no test of it measured anything. Write it anew."
-        )
+        raise RunError(f"{shown}:1: is a report without a run: no test measured anything. Write it anew.")
     some = listed(wanted or list(found), _MOST_TESTS, lambda name: quote(name, 200))
     has = f"{len(wanted)} runs," if wanted else f"no run of a test {quote(str(test), 200)}, but runs"
     raise RunError(

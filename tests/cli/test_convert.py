@@ -126,7 +126,7 @@ def test_that_a_trec_run_does_not_hold_all_is_told():
     Path("a.json").write_text(json.dumps({**head, "queries": answers}))
     done = convert("a.json", "a.run")
     assert done.err == (
-        "note: A TREC run holds the ids of one ranking a query, and no empty one: all else of the run is left out.\n"
+        "note: A TREC run holds the ids of one ranking a query, and no empty one: all else is left out.\n"
     )
     assert done.out == "a.run: 2 queries\n"
     assert "--force" in convert("a.json", "a.run", status=1).err
