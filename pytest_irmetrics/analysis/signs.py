@@ -113,9 +113,13 @@ def _enough(seen: int, answers: Answers) -> bool:
     return seen >= _FEWEST and seen >= _MOST * len(answers)
 
 
+def _changed(answers: Answers) -> Answers:
+    return [pair for pair in answers if pair.before != pair.now]
+
+
 def _showing(answers: Answers, test: Callable[[Ranking, Ranking], bool]) -> Answers:
     """Return the changed answers that show a sign; none where they are too few to count."""
-    seen = [pair for pair in answers if pair.before != pair.now and test(pair.before, pair.now)]
+    seen = [pair for pair in _changed(answers) if test(pair.before, pair.now)]
     return seen if _enough(len(seen), answers) else []
 
 
@@ -134,7 +138,7 @@ def _nothing_returned(answers: Answers) -> str | None:
 def _ids_respelt(answers: Answers) -> str | None:
     """Look for ids of the baseline or of the golden set in another spelling, or with something added or taken off."""
     judged = {doc_id for pair in answers for doc_id, grade in pair.query.documents.items() if grade > 0}
-    changed = [pair for pair in answers if pair.before != pair.now]
+    changed = _changed(answers)
     of_changed = {*chain.from_iterable(pair.now for pair in changed)} - judged
     if len(of_changed.difference(*[pair.before for pair in changed])) < _FEWEST:
         return None  # before the ids of all answers are held at once: 100 MB of 10,000 answers of 100
@@ -223,7 +227,7 @@ def _reversed(answers: Answers) -> str | None:
 def _other_query(answers: Answers) -> str | None:
     """Look for answers that the baseline had for another query, and which most of the changed answers are."""
     owners = {pair.before: pair.query for pair in reversed(answers) if len(pair.before) > 1}
-    changed = [pair for pair in answers if pair.before != pair.now]
+    changed = _changed(answers)
     seen = [pair for pair in changed if pair.now in owners]
     if not _enough(len(seen), changed):
         return None
@@ -306,7 +310,7 @@ def _fewer_results(answers: Answers) -> str | None:
     """Look for answers that are shorter than they were: clearly, on average, or because results of the baseline's were left out."""
     # Before duplicates were dropped: smaller chunks are as many results of fewer documents.
     before, now = sum(len(pair.before) for pair in answers), sum(pair.returned for pair in answers)
-    changed = [pair for pair in answers if pair.before != pair.now]
+    changed = _changed(answers)
     shorter = [pair for pair in answers if pair.returned < len(pair.before)]
     thinned = sum(_is_part(pair.now, pair.before) for pair in shorter)
     if len(shorter) < _FEWEST or not (now < _FEWER * before or _enough(thinned, changed)):
@@ -333,7 +337,7 @@ def _lost_before_ranking(answers: Answers) -> str | None:
     Of 44 changes made to real engines and 77 ordinary variants the share of the changed answers that say so is 0.5 or more
     for 13 of 13 such losses, and at most 0.35 for all others.
     """
-    found = [_is_lost(pair.before, pair.now) for pair in answers if pair.before != pair.now]
+    found = [_is_lost(pair.before, pair.now) for pair in _changed(answers)]
     seen, able = found.count(True), len(found) - found.count(None)
     if seen < _FEWEST_LOST or seen < _LOST * able:
         return None

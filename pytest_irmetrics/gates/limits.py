@@ -115,9 +115,9 @@ def limit_edits(
         gate = was or after[key]
         if (was and was.limit) != (now and now.limit):
             mean = means.get(gate.metric.name) if gate.tag is gate.query_id is None else None
-            limits = ["off" if one is None else str(one.limit) for one in (was, now)]
+            old, new = ("off" if one is None else str(one.limit) for one in (was, now))
             less = _holds_less(gate.word, was, now, mean)
-            edits.append(Edit("limit", f"{subject(gate)} {gate.word}", limits[0], limits[1], weaker=less))
+            edits.append(Edit("limit", f"{subject(gate)} {gate.word}", old, new, weaker=less))
     edits += [Edit("limit", f"{text} → off", weaker=True) for text in stored.unreadable]
     return sorted(edits, key=lambda edit: not edit.weaker)
 

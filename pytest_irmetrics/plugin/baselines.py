@@ -121,6 +121,11 @@ def _how_to_restore(item: GatedItem) -> str:
     return f"Where the test was renamed, carry its baseline over: {' && '.join(map(shlex.join, [*make, move]))}\n"
 
 
+def modules_of(session: pytest.Session) -> dict[str, object]:
+    """Return the modules that the tests of a session are in, by the real paths of their files."""
+    return {os.path.realpath(one.path): getattr(one, "module", None) for one in session.items}
+
+
 _left_behind_key = pytest.StashKey[list[Path]]()
 
 
@@ -128,13 +133,13 @@ def _left_behind(item: GatedItem) -> list[Path]:
     """Return the stored baselines whose test is gone: its module, or its function in a module of this run. They are looked for once."""
     config, directory = item.node.config, item.settings.baseline_dir
     if _left_behind_key not in config.stash:
-        modules = {Path(one.path): getattr(one, "module", None) for one in item.node.session.items}
-        found = config.stash[_left_behind_key] = []
+        modules, found = modules_of(item.node.session), list[Path]()
+        config.stash[_left_behind_key] = found
         for folder in folders_with_baselines(config.rootpath, directory, config.getini("norecursedirs")):
             for path in list_baselines(folder / directory):
                 name = BaselineName.of(path)
                 file = folder / f"{name.module.name}.py"
-                if not file.exists() or (file in modules and not name.is_in(modules[file])):
+                if not file.exists() or not name.is_in(modules.get(os.path.realpath(file))):
                     found.append(path)
     return config.stash[_left_behind_key]
 

@@ -23,6 +23,7 @@ from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.stored_runs import is_in_the_words_of
 from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.plugin.baselines import modules_of
 from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import Note, SinceReport
@@ -68,9 +69,7 @@ class _Departure:
     def module(self, file: Path, session: pytest.Session) -> object:
         """Return the module that a session's tests of a file are in; None where it has no test of it."""
         if not self._modules:
-            self._modules |= {
-                os.path.realpath(one.path): getattr(one, "module", None) for one in session.items
-            }
+            self._modules |= modules_of(session)
         return self._modules.get(os.path.realpath(file))
 
 
@@ -219,8 +218,7 @@ def _test_is_gone(item: GatedItem, left: _Departure, path: str) -> bool:
     file = (folder_of_test(path, left.directory) / f"{name.module.name}.py").as_posix()
     if left.is_gone(path) or file in left.deleted or file in left.renamed.values():
         return True
-    module = left.module(left.repository.top / file, item.node.session)
-    return module is not None and not name.is_in(module)
+    return not name.is_in(left.module(left.repository.top / file, item.node.session))
 
 
 def _golden_path(left: _Departure, baseline: str, run: Run) -> str:

@@ -331,7 +331,7 @@ def _fall_text(tried: Degradation) -> str:
 
 
 def _caught(tried: Degradation, named: int = 1) -> str:
-    """Return `caught by mrr min`, or of more than so many to be `named` `caught by 4 gates`; or `MISSED`."""
+    """Return `caught by mrr min`; `caught by 4 gates` where more caught it than are to be `named`; or `MISSED`."""
     gates = tried.caught_by
     names = ", ".join(gates) if len(gates) <= named else f"{len(gates)} gates"
     return f"caught by {names}" if gates else "MISSED"

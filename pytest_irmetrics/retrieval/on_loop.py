@@ -1,4 +1,4 @@
-"""Ask a retriever on an event loop: the one that runs, or one for all sync callers of the session; a sync one beside it."""
+"""Ask a retriever, async or not, on an event loop: the one that runs, or one for all sync callers of the session."""
 
 from __future__ import annotations
 

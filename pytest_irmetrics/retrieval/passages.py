@@ -1,4 +1,4 @@
-"""Rank returned chunks by the judged passages that they contain, or by the documents that they are of.
+"""Rank returned chunks: by the judged passages that they contain, or as the documents that they are of.
 
 A ranking is a list of ids. A chunk that contains judged passages is replaced in it by these, one after the other, each
 under its `key`, by which its grade is found too; so every metric reads passages as it reads documents. No passage is in

@@ -77,11 +77,11 @@ class BaselineName(NamedTuple):
         return {*self.ids.strip("[]").split("-")} - {""}
 
     def is_in(self, module: object) -> bool:
-        """Tell whether a test module, as it was imported, has the function."""
+        """Tell whether a test module, as it was imported, has the function; of None, which is not known, that it may."""
         with suppress(AttributeError):
             attrgetter(self.function)(module)
             return True
-        return False
+        return module is None
 
 
 def is_baseline(path: str, directory: str) -> bool:
