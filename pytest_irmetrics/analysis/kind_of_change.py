@@ -83,7 +83,7 @@ def _not_in_the_index(comparison: Comparison, not_in_index: Collection[str]) -> 
     """Say how many of the relevant documents that left the results are not in the index (None: all are), and whether most are not."""
     lost: dict[str, None] = {}
     for query in comparison.now.counted if not_in_index else ():
-        before, now = ({*documents_of(query, first)} for first, *_ in comparison.rankings(query.id))
+        before, now = ({*documents_of(query, first)} for first in comparison.first_rankings(query.id))
         relevant = {*documents_of(query, comparison.now.golden.relevant(query))}
         lost |= dict.fromkeys(doc_id for doc_id in query.documents if doc_id in relevant & before - now)
     missing = [doc_id for doc_id in lost if doc_id in not_in_index]
@@ -149,7 +149,8 @@ def relevant_counts(comparison: Comparison) -> str:
         if not relevant:
             continue
         judged += 1
-        moved = [_moves_of(relevant, before, now) for before, now in product(*comparison.rankings(query.id))]
+        both = (map(tuple, rankings) for rankings in comparison.rankings(query.id))
+        moved = [_moves_of(relevant, before, now) for before, now in product(*both)]
         averages = map(mean, zip(*moved, strict=True))
         counts = [count + average for count, average in zip(counts, averages, strict=True)]
     left, came, before, now, lower, higher = map(round, counts)
@@ -164,7 +165,7 @@ def _document_counts(comparison: Comparison) -> str:
     """Count the documents that left and came in, and the queries whose answer holds other ones."""
     left = came = changed = 0
     for query in comparison.now.counted:
-        was, now = ({*first} for first, *_ in comparison.rankings(query.id))
+        was, now = map(set, comparison.first_rankings(query.id))
         left, came, changed = left + len(was - now), came + len(now - was), changed + (was != now)
     of = plural(len(comparison.now.counted), "query")
     return f"{plural(left, 'document')} left {_results(comparison)}, {came:,} came in, in {changed:,} of {of}; nobody has judged any."
@@ -195,14 +196,15 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
         return None
     results = new = left = 0
     for query in comparison.now.queries(metric):
-        judged = {*query.judgments, *query.forbidden}
-        before, now = (
-            {doc_id for ranking in rankings for doc_id in ranking[: metric.cutoff]}
-            for rankings in comparison.rankings(query.id)
-        )
+        rankings_before, rankings_now = comparison.rankings(query.id)
+        now = {doc_id for ranking in rankings_now for doc_id in ranking[: metric.cutoff]}
         results += len(now)
-        first_before, first_now = (first for first, *_ in comparison.rankings(query.id))
+        if rankings_before == rankings_now:
+            continue
+        first_before, first_now = comparison.first_rankings(query.id)
         if not first_before or not {*first_before}.isdisjoint(first_now):
+            before = {doc_id for ranking in rankings_before for doc_id in ranking[: metric.cutoff]}
+            judged = {*query.judgments, *query.forbidden}
             new += len(now - before - judged)
             left += len(before - now - judged)
     if not new or new - left < _MANY_MORE * results:

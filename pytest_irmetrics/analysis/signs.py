@@ -100,11 +100,9 @@ def find_sign(comparison: Comparison) -> Sign:
 def _answers(comparison: Comparison) -> Answers:
     pairs, returned = [], comparison.now.retrieved.returned
     for query in comparison.now.counted:
-        before, now = (first for first, *_ in comparison.rankings(query.id))
+        before, now = comparison.first_rankings(query.id)
         if before and not query.no_answer:
-            was = tuple(before)
-            is_now = was if now == before else tuple(now)
-            pairs.append(AnswerPair(query, was, is_now, returned.get(query.id, len(is_now))))
+            pairs.append(AnswerPair(query, before, now, returned.get(query.id, len(now))))
     return pairs
 
 

@@ -158,16 +158,15 @@ _HEADER_KEYS = {
 
 def dumps(answers: Answers, header: Header) -> str:
     """Return the text; equal runs give equal texts. Raises RunError for what JSON cannot hold."""
-    head = [
-        f'"format": {_encode(FORMAT)}',
-        f'"version": {VERSION}',
-        *_fields(header, Header(), _HEADER_KEYS, "the header"),
-    ]
+    head = [f'"format": {_encode(FORMAT)}', f'"version": {VERSION}']
+    head += _fields(header, Header(), _HEADER_KEYS, "the header")
     queries = []
     for query_id in sorted(answers):
         fields = _fields(answers[query_id], Answer(()), _QUERY_KEYS, f"query {quote(query_id)}")
-        queries.append(f'\n{{"id": {_escaped(_encode(query_id))}, {", ".join(fields)}}}')
-    return "{\n" + "".join([f"{field},\n" for field in head]) + f'"queries": [{",".join(queries)}\n]\n}}\n'
+        queries.append(f'\n{{"id": {_encode(query_id)}, {", ".join(fields)}}}')
+    text = "{\n" + "".join([f"{field},\n" for field in head]) + f'"queries": [{",".join(queries)}\n]\n}}\n'
+    # What hides, breaks the line or has no UTF-8 is written as \u….
+    return re.sub(_UNSAFE, lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _fields(values: object, plain: object, keys: Mapping[str, _Key], of: str) -> list[str]:
@@ -178,17 +177,12 @@ def _fields(values: object, plain: object, keys: Mapping[str, _Key], of: str) ->
         if value == getattr(plain, key, None):
             continue
         try:
-            fields.append(_escaped(f'"{key}": {kind.write(value)}'))
+            fields.append(f'"{key}": {kind.write(value)}')
         except (TypeError, ValueError, RecursionError) as error:
             raise RunError(
                 f"{of}: {key} cannot be stored: {printable(str(error))}. Use text, finite numbers, lists and mappings."
             ) from None
     return fields
-
-
-def _escaped(text: str) -> str:
-    r"""Write ``\u…`` for what hides, breaks the line or has no UTF-8."""
-    return re.sub(_UNSAFE, lambda found: json.dumps(found[0])[1:-1], text)
 
 
 # Reading.
