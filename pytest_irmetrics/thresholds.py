@@ -10,7 +10,7 @@ from difflib import get_close_matches
 from typing import Literal, NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
-from pytest_irmetrics.base.numbers import as_whole_number, finite, read_number
+from pytest_irmetrics.base.numbers import as_whole_number, finite_number, read_number
 from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.metrics import Metric, parse_metric
 
@@ -193,6 +193,19 @@ class Gates:
         """Return the gates on a metric over the queries with `tag` (None: over all queries), by word."""
         return self.slices.get((metric, tag), {})
 
+    def own_thresholds(self, query_id: str, written: Sequence[Threshold]) -> Sequence[Threshold]:
+        """Return the thresholds of a single query's own: those that were stored with these gates, else those `written` for it."""
+        return written if self.own is None else self.own.get(query_id, ())
+
+    def own_gates(self, query_id: str, written: Sequence[Threshold]) -> list[Gate]:
+        """Return the gates on a single query, by thresholds of its own."""
+        return [
+            Gate(threshold.metric, None, word, limit, threshold.origin, query_id=query_id)
+            for threshold in self.own_thresholds(query_id, written)
+            for word, limit in threshold.limits.items()
+            if limit is not None
+        ]
+
 
 def in_file(limit: Limit | None) -> str | float:
     """Return a limit as files have it: a number, or a text such as ``5%``, ``auto`` or ``off``."""
@@ -219,7 +232,7 @@ def read_limit(
             return AUTO
         shown, percent, number = quote(value), value.endswith("%"), read_number(value.removesuffix("%"))
     else:
-        shown, percent, number = cut(repr(value), _MAX_SHOWN), False, finite(value)
+        shown, percent, number = cut(repr(value), _MAX_SHOWN), False, finite_number(value)
     if percent and word != "max_drop":
         raise ThresholdError(f"{name} is {shown}, but only `max_drop` takes per cent. Write a number.")
     if number is None:

@@ -9,7 +9,7 @@ from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
 from pytest_irmetrics.base.wording import FEW, joined, listed, plural
 from pytest_irmetrics.comparison import Comparison
-from pytest_irmetrics.gates.limits import Edit
+from pytest_irmetrics.gates.stored_limits import Edit
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 

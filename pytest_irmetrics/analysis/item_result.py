@@ -256,7 +256,7 @@ class ItemResult:
             # Both rankings are cut at one depth: what is below the baseline's depth has not moved.
             now, before = comparison.now, comparison.baseline
             if any(metric.kind == "overlap" for metric in shown):
-                now, before = comparison.overlapping
+                now, before = comparison.for_overlap
 
         def scores(side: Evaluation | None) -> dict[str, float | None]:
             return {} if side is None or side.errors else {m.name: side.score(m, query.id) for m in shown}

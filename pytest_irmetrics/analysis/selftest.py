@@ -19,11 +19,11 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.comparison import Comparison, compare_with_itself
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
-from pytest_irmetrics.evaluation.evaluate import read_metrics
 from pytest_irmetrics.gates.decide import decide
 from pytest_irmetrics.gates.verdict import Against, Case, Verdict, with_each_tag
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric
+from pytest_irmetrics.metrics.names import read_metrics
 from pytest_irmetrics.reports.item_report import Degradation, Note
 from pytest_irmetrics.run import Header, Run
 from pytest_irmetrics.thresholds import AUTO, Gates

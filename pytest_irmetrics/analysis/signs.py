@@ -80,10 +80,8 @@ class AnswerPair(NamedTuple):
         return self._replace(before=before, now=now)
 
 
-Answers = list[AnswerPair]
+AnswerPairs = list[AnswerPair]
 """Those to all paired queries to which the baseline has a result, without those that have no answer."""
-
-Look = Callable[[Answers], str | None]
 
 
 def find_sign(comparison: Comparison) -> Sign:
@@ -97,7 +95,7 @@ def find_sign(comparison: Comparison) -> Sign:
     return Sign()
 
 
-def _answers(comparison: Comparison) -> Answers:
+def _answers(comparison: Comparison) -> AnswerPairs:
     pairs, returned = [], comparison.now.retrieved.returned
     for query in comparison.now.counted:
         before, now = comparison.first_rankings(query.id)
@@ -106,16 +104,16 @@ def _answers(comparison: Comparison) -> Answers:
     return pairs
 
 
-def _enough(seen: int, answers: Answers) -> bool:
+def _enough(seen: int, answers: AnswerPairs) -> bool:
     """Tell whether a sign seen in so many answers counts: 3 or more, and 80 % of all that the baseline has."""
     return seen >= _FEWEST and seen >= _MOST * len(answers)
 
 
-def _changed(answers: Answers) -> Answers:
+def _changed(answers: AnswerPairs) -> AnswerPairs:
     return [pair for pair in answers if pair.before != pair.now]
 
 
-def _showing(answers: Answers, test: Callable[[Ranking, Ranking], bool]) -> Answers:
+def _showing(answers: AnswerPairs, test: Callable[[Ranking, Ranking], bool]) -> AnswerPairs:
     """Return the changed answers that show a sign; none where they are too few to count."""
     seen = [pair for pair in _changed(answers) if test(pair.before, pair.now)]
     return seen if _enough(len(seen), answers) else []
@@ -124,7 +122,7 @@ def _showing(answers: Answers, test: Callable[[Ranking, Ranking], bool]) -> Answ
 # What is true of the ids or of whole answers explains all that follows from it ------------------------------
 
 
-def _nothing_returned(answers: Answers) -> str | None:
+def _nothing_returned(answers: AnswerPairs) -> str | None:
     """Look for queries that had an answer and get none."""
     emptied = sum(not pair.now for pair in answers)
     if not _enough(emptied, answers):
@@ -133,7 +131,7 @@ def _nothing_returned(answers: Answers) -> str | None:
     return f"Nothing comes back any more for {which} of {plural(len(answers), 'query')}."
 
 
-def _ids_respelt(answers: Answers) -> str | None:
+def _ids_respelt(answers: AnswerPairs) -> str | None:
     """Look for ids of the baseline or of the golden set in another spelling, or with something added or taken off."""
     judged = {doc_id for pair in answers for doc_id, grade in pair.query.documents.items() if grade > 0}
     changed = _changed(answers)
@@ -195,7 +193,7 @@ def _added_alike(found: Mapping[str, str]) -> bool:
     return max(changes.values(), default=0) >= _MOST * len(found)
 
 
-def _same_answer(answers: Answers) -> str | None:
+def _same_answer(answers: AnswerPairs) -> str | None:
     """Look for one answer to all queries, which had answers of their own."""
     answer, times = Counter(pair.now for pair in answers).most_common(1)[0] if answers else ((), 0)
     answers_before = {pair.before for pair in answers if pair.now == answer} - {answer}
@@ -207,7 +205,7 @@ def _same_answer(answers: Answers) -> str | None:
     )
 
 
-def _reversed(answers: Answers) -> str | None:
+def _reversed(answers: AnswerPairs) -> str | None:
     """Look for answers in reverse order; results of one score may have kept theirs."""
 
     def backwards(before: Ranking, now: Ranking) -> bool:
@@ -222,7 +220,7 @@ def _reversed(answers: Answers) -> str | None:
     )
 
 
-def _other_query(answers: Answers) -> str | None:
+def _other_query(answers: AnswerPairs) -> str | None:
     """Look for answers that the baseline had for another query, and which most of the changed answers are."""
     owners = {pair.before: pair.query for pair in reversed(answers) if len(pair.before) > 1}
     changed = _changed(answers)
@@ -236,7 +234,7 @@ def _other_query(answers: Answers) -> str | None:
     )
 
 
-def _ended_early(answers: Answers) -> str | None:
+def _ended_early(answers: AnswerPairs) -> str | None:
     """Look for answers that are the start of the baseline's and end earlier, all at one length or not."""
     seen = _showing(answers, lambda before, now: len(now) < len(before) and now == before[: len(now)])
     if not seen:
@@ -250,7 +248,7 @@ def _ended_early(answers: Answers) -> str | None:
     return f"{_of_answers(seen, answers)} end earlier than before, and up to there are the baseline's{cut}. Look at {look}."
 
 
-def _began_late(answers: Answers) -> str | None:
+def _began_late(answers: AnswerPairs) -> str | None:
     """Look for answers that are the baseline's from a later result on, all from the same one."""
     starts = Counter(filter(None, map(_skipped, answers)))
     skipped = max(starts, key=starts.__getitem__, default=0)
@@ -273,7 +271,7 @@ def _skipped(pair: AnswerPair) -> int:
 # What has many causes --------------------------------------------------------------------------------------
 
 
-def _reordered(answers: Answers) -> str | None:
+def _reordered(answers: AnswerPairs) -> str | None:
     """Look for answers that hold the documents that they held, in quite another order."""
     seen = _showing(answers, lambda before, now: len(now) == len(before) >= _FEWEST and {*before} == {*now})
     if not seen or mean([_disorder(pair.before, pair.now) for pair in seen]) < _REORDERED:
@@ -284,7 +282,7 @@ def _reordered(answers: Answers) -> str | None:
     )
 
 
-def _nothing_shared(answers: Answers) -> str | None:
+def _nothing_shared(answers: AnswerPairs) -> str | None:
     """Look for answers that have none of their documents left, though something comes back."""
 
     def shares_nothing(before: Ranking, now: Ranking) -> bool:
@@ -304,7 +302,7 @@ def _nothing_shared(answers: Answers) -> str | None:
     )
 
 
-def _fewer_results(answers: Answers) -> str | None:
+def _fewer_results(answers: AnswerPairs) -> str | None:
     """Look for answers that are shorter than they were: clearly, on average, or because results of the baseline's were left out."""
     # Before duplicates were dropped: smaller chunks are as many results of fewer documents.
     before, now = sum(len(pair.before) for pair in answers), sum(pair.returned for pair in answers)
@@ -329,7 +327,7 @@ def _is_part(now: Ranking, before: Ranking) -> bool:
     return all(doc_id in rest for doc_id in now)
 
 
-def _lost_before_ranking(answers: Answers) -> str | None:
+def _lost_before_ranking(answers: AnswerPairs) -> str | None:
     """Look for answers in which what stayed keeps its order, what is new stands below it, and what stood above is gone.
 
     Of 44 changes made to real engines and 77 ordinary variants the share of the changed answers that say so is 0.5 or more
@@ -359,7 +357,7 @@ def _is_lost(before: Ranking, now: Ranking) -> bool | None:
     return lost_above and above <= _LITTLE * (len(now) - len(kept)) and _disorder(before, now) <= _LITTLE
 
 
-_SIGNS: Sequence[tuple[str, Look, bool]] = (
+_SIGNS: Sequence[tuple[str, Callable[[AnswerPairs], str | None], bool]] = (
     ("nothing_returned", _nothing_returned, False),
     ("ids_respelt", _ids_respelt, True),
     ("same_answer", _same_answer, False),
@@ -378,7 +376,7 @@ documents in place of chunks and passages.
 The first that is found is named, as the others follow from it."""
 
 
-def _of_answers(seen: Answers, answers: Answers) -> str:
+def _of_answers(seen: AnswerPairs, answers: AnswerPairs) -> str:
     return f"{len(seen):,} of {plural(len(answers), 'answer')}"
 
 

@@ -15,7 +15,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import decide
-from pytest_irmetrics.gates.limits import Edit, LimitsOfRun, limit_edits, read_limits
+from pytest_irmetrics.gates.stored_limits import Edit, LimitsOfRun, limit_edits, read_limits
 from pytest_irmetrics.gates.verdict import STATES, Against, Case, Verdict, with_each_tag
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric

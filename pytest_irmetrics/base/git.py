@@ -108,7 +108,7 @@ class Repository:
         """Return the repository's top folder as messages print it."""
         return printable(str(self.top))
 
-    def _to_type(self, *words: str) -> str:
+    def _command_to_type(self, *words: str) -> str:
         """Return a command line for the user to type."""
         return shlex.join(["git", "-C", str(self.top), *words])
 
@@ -140,7 +140,7 @@ class Repository:
         shallow = f", a shallow clone. {_WHOLE_CLONE}" if self.is_shallow else "."
         raise GitError(
             f"Git knows no commit {printable(revision)} in {self._where()}{shallow} "
-            f"Fetch it: {self._to_type('fetch', *fetch)}; or give another branch, tag or commit."
+            f"Fetch it: {self._command_to_type('fetch', *fetch)}; or give another branch, tag or commit."
         )
 
     def merge_base(self, revision: str) -> str:
@@ -156,7 +156,7 @@ class Repository:
         if found != [of_revision] and self.is_shallow:
             raise GitError(
                 f"{self._where()} is a shallow clone, which lacks the commits back to where this branch left "
-                f"{printable(revision)}. Fetch them: {self._to_type('fetch', '--unshallow')}. {_WHOLE_CLONE}"
+                f"{printable(revision)}. Fetch them: {self._command_to_type('fetch', '--unshallow')}. {_WHOLE_CLONE}"
             )
         if not found:
             raise GitError(
@@ -181,7 +181,7 @@ class Repository:
         try:
             data = self._run("cat-file", "blob", entry[2].decode("ascii"))
         except GitError:
-            fetch = self._to_type("fetch", "--refetch", "--no-filter", "origin")
+            fetch = self._command_to_type("fetch", "--refetch", "--no-filter", "origin")
             raise GitError(
                 f"{self._where()} lacks {what}: it is a partial clone (--filter), and nothing is fetched here. Fetch all: {fetch}"
             ) from None

@@ -37,7 +37,7 @@ def read_number(text: str) -> int | float | None:
     return int(text) if text.removeprefix("-").isdigit() else number
 
 
-def finite(value: object) -> int | float | None:
+def finite_number(value: object) -> int | float | None:
     """Return a finite number, also of NumPy or a Fraction, as int or float; None for all else, also a boolean."""
     if isinstance(value, bool) or not isinstance(value, Real):
         return None

@@ -20,10 +20,11 @@ from pytest_irmetrics.base.escape import escape_terminal, to_stream
 from pytest_irmetrics.base.files import MAX_RUN_BYTES, parameter_id, read_bytes
 from pytest_irmetrics.base.screen import Screen
 from pytest_irmetrics.base.wording import listed, plural, quote
-from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS, read_metrics, split_names
+from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.formats import suffixes
 from pytest_irmetrics.metrics import Metric, MetricError
+from pytest_irmetrics.metrics.names import read_metrics, split_names
 from pytest_irmetrics.reports.blocks import Block, Level
 from pytest_irmetrics.reports.terminal import lines
 from pytest_irmetrics.run import Run
@@ -140,7 +141,7 @@ def harmless_json(text: str) -> str:
 
 
 def print_blocks(blocks: Iterable[Block], **how: Any) -> None:
-    """Print blocks of a report as pytest prints them with ``-v``; `how` as `text.lines` takes it."""
+    """Print blocks of a report as pytest prints them with ``-v``; `how` as `terminal.lines` takes it."""
     for line in lines(blocks, stdout_screen(), Level.VERBOSE, **how):
         print_line(line.text)
 

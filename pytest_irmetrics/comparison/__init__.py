@@ -1,4 +1,4 @@
-"""Compare two evaluations of one golden set: which queries pair, how far each metric moved, which documents moved."""
+"""Compare two evaluations of one golden set: which queries pair, and how far each metric moved."""
 
 from pytest_irmetrics.comparison.comparison import Comparison, compare, compare_with_itself
 

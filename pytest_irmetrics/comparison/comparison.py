@@ -1,21 +1,17 @@
-"""Compare an evaluation with a baseline's: pair the queries, measure how far each metric moved, tell labels from rankings.
-
-`moves` compares two rankings of one query: which judged documents moved, from which rank to which, and what overtook them.
-"""
+"""Compare an evaluation with a baseline's: pair the queries, measure how far each metric moved, tell a change of labels from one of rankings."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.metric_change import MetricChange
 from pytest_irmetrics.comparison.stored_runs import (
     WrongMean,
-    is_in_the_words_of,
     stored_weight,
     with_stored_labels,
     wrong_means,
@@ -23,7 +19,7 @@ from pytest_irmetrics.comparison.stored_runs import (
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.evaluation.evaluation import Rankings
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.golden.query import judges_other_passages
+from pytest_irmetrics.golden.query import is_in_the_words_of, judges_other_passages
 from pytest_irmetrics.metrics import Grade, Metric
 
 if TYPE_CHECKING:
@@ -50,7 +46,7 @@ class Comparison:
                 continue
             if answer is None:
                 new.append(query_id)
-            elif not is_in_the_words_of(answer, query):
+            elif not is_in_the_words_of(query, answer):
                 reworded.append(query_id)
             elif judges_other_passages(query, answer):
                 edited.append(query_id)
@@ -110,12 +106,12 @@ class Comparison:
         return self._changes[metric, tag]
 
     @cached_property
-    def overlapping(self) -> tuple[Evaluation, Evaluation]:
+    def for_overlap(self) -> tuple[Evaluation, Evaluation]:
         """Today's evaluation of the paired queries and the baseline's, as `overlap` compares both with the latter."""
         return replace(self.now, other=self.baseline), replace(self.baseline, other=self.baseline)
 
     def _measure(self, metric: Metric, tag: str | None) -> MetricChange:
-        now, baseline = self.overlapping if metric.kind == "overlap" else (self.now, self.baseline)
+        now, baseline = self.for_overlap if metric.kind == "overlap" else (self.now, self.baseline)
         weights = {query.id: query.weight for query in now.queries(metric, tag)}
         before = after = now.scores_of(metric, tag)
         if not self.is_unchanged:
@@ -244,30 +240,3 @@ def compare(now: Evaluation, baseline: Evaluation) -> Comparison:
 def compare_with_itself(stored: Evaluation) -> Comparison:
     """Compare a stored run with itself: that pairs those of today's queries which it was asked as they are now."""
     return Comparison(stored, stored)
-
-
-class Move(NamedTuple):
-    """The rank of a judged document in the baseline's ranking and in today's, from 1; None where it is not returned."""
-
-    doc_id: str
-    grade: Grade
-    before: int | None
-    after: int | None
-    overtaken_by: tuple[str, ...] = ()
-    """Of a document that fell: the ids that stand above it now and did not before, best first."""
-
-
-def moves(judgments: Mapping[str, Grade], before: Sequence[str], after: Sequence[str]) -> tuple[Move, ...]:
-    """Return the judged documents whose rank changed: falls first, the highest grade first, then the largest fall."""
-    was = {doc_id: rank for rank, doc_id in enumerate(before, 1)}
-    now = {doc_id: rank for rank, doc_id in enumerate(after, 1)}
-    not_returned = max(len(before), len(after)) + 1
-    found = []
-    for doc_id, grade in judgments.items():
-        rank_before, rank = was.get(doc_id, not_returned), now.get(doc_id, not_returned)
-        above = after[: rank - 1] if rank > rank_before else ()
-        overtaken_by = tuple([other for other in above if was.get(other, not_returned) > rank_before])
-        if rank != rank_before:
-            move = Move(doc_id, grade, was.get(doc_id), now.get(doc_id), overtaken_by)
-            found.append((rank < rank_before, -grade, rank_before - rank, doc_id, move))
-    return tuple([move for *_, move in sorted(found)])

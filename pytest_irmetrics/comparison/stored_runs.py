@@ -19,11 +19,6 @@ from pytest_irmetrics.run.answer import Answers
 # Queries.
 
 
-def is_in_the_words_of(answer: Answer, query: Query) -> bool:
-    """Whether a stored answer was to this text and params; a run without texts (a TREC run) pairs by id."""
-    return answer.text is None or (answer.text == query.text and answer.params == query.params)
-
-
 def stored_weight(answer: Answer, otherwise: float = 1.0) -> float:
     """Return the weight that was stored with an answer; `otherwise` where none was."""
     return otherwise if answer.weight is None else answer.weight

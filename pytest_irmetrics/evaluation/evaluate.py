@@ -1,4 +1,4 @@
-"""Evaluate a retriever, or a stored run, over a golden set; detect a run of which not one id occurs in it."""
+"""Evaluate a retriever, or a stored run, over a golden set; detect that not one returned id occurs in it."""
 
 from __future__ import annotations
 
@@ -11,7 +11,8 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation, EvaluationError
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.metrics import Metric, parse_metric
+from pytest_irmetrics.metrics import Metric
+from pytest_irmetrics.metrics.names import read_metrics
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import document_of
@@ -28,22 +29,10 @@ DEFAULT_DEPTH = 10
 _MAX_COMPARED = 500
 """How many returned ids are compared with how many expected ones."""
 
-_RETURN_KNOWN_IDS = (
-    "Return the ids as the golden set writes them; the parameter doc_id can turn a result into its id."
-)
+RETURN_IDS_BY = "Return the ids as the golden set writes them; {} can turn a result into its id."
+"""What to do where no returned id occurs in the golden set; to be filled in is what the caller has for it."""
 
 _NO_CUSTOM: CustomMetrics = MappingProxyType({})
-
-
-def split_names(text: str) -> list[str]:
-    """Split a list of metrics at white space and commas, but for those in a metric's parentheses."""
-    return re.findall(r"(?:\([^)]*\)?|[^\s,(])+", text)
-
-
-def read_metrics(metrics: Iterable[str | Metric], custom: CustomMetrics = _NO_CUSTOM) -> tuple[Metric, ...]:
-    """Read metric names, leaving out a metric that is named a second time. Raises MetricError."""
-    read = (one if isinstance(one, Metric) else parse_metric(one, custom=custom) for one in metrics)
-    return tuple(dict.fromkeys(read))
 
 
 def evaluate(
@@ -107,7 +96,7 @@ def evaluate(
     require_depth(read, read_to, remedy)
     retrieved = Retrieved(source) if is_run else retrieve(golden.queries.values(), source, options)
     evaluation = Evaluation(golden, retrieved, read, read_to, custom_metrics)
-    warn_of_unknown_ids(evaluation, _RETURN_KNOWN_IDS)
+    warn_of_unknown_ids(evaluation, RETURN_IDS_BY.format("the parameter doc_id"))
     return evaluation
 
 

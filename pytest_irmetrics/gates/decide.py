@@ -6,18 +6,18 @@ import math
 import re
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
+from itertools import chain
 
 from pytest_irmetrics.base.numbers import LATENCY_DIGITS, TOLERANCE, score_text
 from pytest_irmetrics.base.wording import group_alike, plural
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
-from pytest_irmetrics.evaluation.evaluate import find_unknown_ids
-from pytest_irmetrics.gates.limits import own_gates, own_thresholds
-from pytest_irmetrics.gates.regression import MOVED, compared, edited, not_comparable, unpaired
+from pytest_irmetrics.evaluation.evaluate import RETURN_IDS_BY, find_unknown_ids
+from pytest_irmetrics.gates.regression import check_pairing, check_unedited, judge_move, not_comparable
 from pytest_irmetrics.gates.verdict import STATES, Case, Verdict, at_least, keeps, subject
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.run.answer import document_of
-from pytest_irmetrics.thresholds import AUTO, Gate, Gates
+from pytest_irmetrics.thresholds import AUTO, COMPARING_WORDS, Gate, Gates
 
 _LONGEST_ERROR = 120
 """Characters of an error within a sentence; the whole of it stands below."""
@@ -25,10 +25,7 @@ _LONGEST_ERROR = 120
 _OPEN_BRACKET = re.compile(r"\s*(?:\((?![^()]*\))|\[(?![^\[\]]*\])|\{(?![^{}]*\})).*", re.DOTALL)
 """A bracket that nothing closes, with what follows: a dump of data that is cut within."""
 
-RETURN_KNOWN_IDS = (
-    "Return the ids as the golden set writes them; the fixture ir_doc_id can turn a result into its id."
-)
-"""What to do where no returned id occurs in the golden set."""
+RETURN_KNOWN_IDS = RETURN_IDS_BY.format("the fixture ir_doc_id")
 
 
 def decide(case: Case) -> tuple[Verdict, ...]:
@@ -45,14 +42,14 @@ def decide(case: Case) -> tuple[Verdict, ...]:
 
     judged: dict[tuple[object, ...], Verdict] = {}
     for limits in (gates, *gates.also):
-        of_queries = (gate for query in evaluation.counted for gate in own_gates(limits, query))
+        of_queries = (limits.own_gates(query.id, query.thresholds) for query in evaluation.counted)
         held = case._replace(gates=limits)
-        for gate in (*limits, *of_queries):
+        for gate in chain(limits, *of_queries):
             verdict = _judge(held, gate)
             if verdict is not None:
                 known = judged.setdefault(verdict.key, verdict)
                 judged[verdict.key] = min(known, verdict, key=lambda one: STATES.index(one.state))
-    checks = (_forbidden, _wrongly_answered, _nothing_returned, edited, unpaired)
+    checks = (_forbidden, _wrongly_answered, _nothing_returned, check_unedited, check_pairing)
     verdicts = [verdict for check in checks for verdict in check(case)]
     return tuple(sorted([*verdicts, *judged.values()], key=_order))
 
@@ -137,7 +134,8 @@ def _each(case: Case, gate: Gate) -> Verdict | None:
     evaluation = case.measured(gate.metric)
 
     def has_own_min(query: Query) -> bool:
-        return any(t.metric == gate.metric and "min" in t.limits for t in own_thresholds(case.gates, query))
+        own = case.gates.own_thresholds(query.id, query.thresholds)
+        return any(threshold.metric == gate.metric and "min" in threshold.limits for threshold in own)
 
     judged = [
         (score, query_id)
@@ -167,7 +165,7 @@ def _narrowing(case: Case, gate: Gate) -> Verdict | None:
     if "max_drop" in case.gates.of(gate.metric, gate.tag):
         return None
     if case.comparison is None:
-        return compared(case, gate)
+        return judge_move(case, gate)
     # It would gate nothing unseen.
     text = f"{subject(gate)}: significance {gate.limit} has no max_drop to narrow. Give one, or take it away."
     return Verdict.of(gate, "failed", text)
@@ -178,7 +176,7 @@ _JUDGES: Mapping[str, Callable[[Case, Gate], Verdict | None]] = {
     "max": _bound,
     "min_each": _each,
     "significance": _narrowing,
-    **dict.fromkeys(MOVED, compared),
+    **dict.fromkeys(COMPARING_WORDS, judge_move),
 }
 """The words of thresholds, each with its judge."""
 

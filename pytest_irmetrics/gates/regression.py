@@ -34,13 +34,13 @@ _MOST_LOST = 1
 """How many more queries may fall to 0 than rise from it before a fall fails by `auto`."""
 
 
-def compared(case: Case, gate: Gate) -> Verdict | None:
+def judge_move(case: Case, gate: Gate) -> Verdict | None:
     """Judge how a metric moved: under today's labels, and where these were edited under the stored ones; the worse counts."""
     comparison, against = case.comparison, case.against
     if (verdict := not_comparable(case, gate)) is not None or comparison is None:
         return verdict
     sides = (comparison, comparison.under_stored_labels)
-    moved = [MOVED[gate.word](gate, case, comparison, one) for one in sides if one is not None]
+    moved = [_MOVED[gate.word](gate, case, comparison, one) for one in sides if one is not None]
     if found := [one for one in moved if one.change.n]:
         return min(found, key=lambda one: STATES.index(one.state)).verdict()
     if before := moved[0].change.before:
@@ -78,7 +78,7 @@ def not_comparable(case: Case, gate: Gate) -> Verdict | None:
     return Verdict.of(gate, case.failure(gate), text, details=(advice,))
 
 
-def edited(case: Case) -> Iterator[Verdict]:
+def check_unedited(case: Case) -> Iterator[Verdict]:
     """Fail where the baseline's header tells other means than its rankings give: the file was edited."""
     comparison, file = case.comparison, case.against.file
     # Where single answers of a baseline are replaced, the others stay, and must not have been edited.
@@ -97,7 +97,7 @@ def edited(case: Case) -> Iterator[Verdict]:
         yield Verdict("failed", text, "baseline", details=(advice,))
 
 
-def unpaired(case: Case) -> Iterator[Verdict]:
+def check_pairing(case: Case) -> Iterator[Verdict]:
     """Fail where less than half of the baseline's weight is compared, or the passages of more than a tenth are edited.
 
     So too where a run that the test gave answers less than half of today's weight.
@@ -354,7 +354,7 @@ class _Drop(_Moved):
             return "failed", f"{fell}; {rule}, {score_text(exact, self.value)} where it may be chance."
         p = None if level is None else self.adjusted_p[0]  # which takes time, of a hundred thousand queries
         if level is not None and p is not None and p < level:
-            shown, adjusted = self._p_text(" = ")
+            shown, adjusted = self._adjusted_p_text(" = ")
             why = f"{shown}{adjusted}{',' * bool(adjusted)} is below the significance {level:g}"
             return "failed", f"{fell}; {rule}. {why}."
         if auto and len(change.lost) - len(change.found) > _MOST_LOST:
@@ -365,7 +365,7 @@ class _Drop(_Moved):
             return "undecided", f"{fell}, which may be chance: undecided{self._chance()}"
         return "failed", f"{fell}; {rule}."
 
-    def _p_text(self, sign: str) -> tuple[str, str]:
+    def _adjusted_p_text(self, sign: str) -> tuple[str, str]:
         """Return the adjusted p beside its level, and for how many gates it was adjusted."""
         p, gates = self.adjusted_p
         adjusted = f", adjusted for {gates} gates (Holm)" if gates > 1 else ""
@@ -373,7 +373,7 @@ class _Drop(_Moved):
 
     def _chance(self) -> str:
         """Say how likely a fall is that may be chance, and how far one must be that is not; or that too few queries changed to tell."""
-        p = "".join(self._p_text(" "))
+        p = "".join(self._adjusted_p_text(" "))
         if not p:
             return "."
         if too_few := self._too_few_changed(self.level or _LEVEL):
@@ -456,5 +456,5 @@ def noise_text(noise: RunNoise, limit: float | None = None) -> str:
     return f"With {asked} the difference varies by {spread}{beyond}.{unstable}"
 
 
-MOVED: Mapping[str, type[_Moved]] = {"max_drop": _Drop, "max_lost": _Lost, "min_gain": _Moved}
+_MOVED: Mapping[str, type[_Moved]] = {"max_drop": _Drop, "max_lost": _Lost, "min_gain": _Moved}
 """The words that hold a run against another."""

@@ -142,7 +142,7 @@ class Case(NamedTuple):
     def measured(self, metric: Metric) -> Evaluation:
         """Return today's evaluation by which a metric is measured: of `overlap` that of the queries that are compared."""
         if metric.kind == "overlap" and self.comparison is not None:
-            return self.comparison.overlapping[0]
+            return self.comparison.for_overlap[0]
         return self.evaluation
 
     def score(self, gate: Gate) -> float:

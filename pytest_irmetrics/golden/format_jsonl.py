@@ -6,8 +6,8 @@ import json
 
 from pytest_irmetrics.golden.formats import KEYS, Format
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.queries import QueryReader
 from pytest_irmetrics.golden.query import query_as_dict
+from pytest_irmetrics.golden.query_reader import QueryReader
 from pytest_irmetrics.golden.source import Source, read_json
 
 FORMATS = {"jsonl": Format((".jsonl",), frozenset(KEYS))}

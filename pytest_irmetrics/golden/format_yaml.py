@@ -1,4 +1,4 @@
-"""YAML golden sets: queries are read one by one as they are parsed, then the keys at the top of the file."""
+"""YAML golden sets: read query by query as the text is parsed, and written as people write them."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from pytest_irmetrics.base.numbers import JSON_NUMBER
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.formats import KEYS, Format
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.queries import QueryReader, pairs_of, read_keys, read_level, read_text
 from pytest_irmetrics.golden.query import limits_as_dict, query_as_dict
+from pytest_irmetrics.golden.query_reader import QueryReader, pairs_of, read_keys, read_level, read_text
 from pytest_irmetrics.golden.source import Node, Source, Wrong
 from pytest_irmetrics.golden.yaml_nodes import NodeReader, place_of_mark
 from pytest_irmetrics.thresholds import EACH_TAG, Threshold

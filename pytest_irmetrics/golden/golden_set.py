@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_irmetrics.base.escape import id_printed_as
-from pytest_irmetrics.base.numbers import MAX_GRADE, as_whole_number, finite
+from pytest_irmetrics.base.numbers import MAX_GRADE, as_whole_number, finite_number
 from pytest_irmetrics.base.wording import cut, plural, quote
 from pytest_irmetrics.golden.formats import read_golden_set
 from pytest_irmetrics.golden.query import Query
@@ -186,5 +186,5 @@ def _queries_of(judgments: Any, texts: Any) -> Iterator[Query]:
 
 def _grade(value: object) -> Grade | None:
     """Return a grade as Python's own number, None for what is none."""
-    grade = finite(value)
+    grade = finite_number(value)
     return as_whole_number(grade) if grade is not None and grade <= MAX_GRADE else None

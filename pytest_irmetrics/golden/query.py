@@ -106,7 +106,12 @@ class Query:
         return documents
 
 
-# Judged passages
+# Beside a stored answer
+
+
+def is_in_the_words_of(query: Query, answer: Answer) -> bool:
+    """Whether a stored answer was to this text and params; a run without texts (a TREC run) pairs by id."""
+    return answer.text is None or (answer.text == query.text and answer.params == query.params)
 
 
 def judges_other_passages(query: Query, answer: Answer) -> bool:

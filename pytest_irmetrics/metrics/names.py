@@ -6,7 +6,7 @@ One formula has one canonical name: a family, the parameters that differ from th
 from __future__ import annotations
 
 import re
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
 from functools import cached_property
@@ -115,6 +115,17 @@ def parse_metric(text: str, *, custom: Collection[str] = ()) -> Metric:
         return _read_known(FAMILIES[_ALL[folded]], cut, given)
     except MetricError as error:
         raise MetricError(f"{text!r}: {error}") from None
+
+
+def split_names(text: str) -> list[str]:
+    """Split a list of metrics at white space and commas, but for those in a metric's parentheses."""
+    return re.findall(r"(?:\([^)]*\)?|[^\s,(])+", text)
+
+
+def read_metrics(metrics: Iterable[str | Metric], custom: Collection[str] = ()) -> tuple[Metric, ...]:
+    """Read metric names, leaving out a metric that is named a second time. Raises MetricError."""
+    read = (one if isinstance(one, Metric) else parse_metric(one, custom=custom) for one in metrics)
+    return tuple(dict.fromkeys(read))
 
 
 def _read_known(family: Family, cut: str | None, given: Mapping[str, str]) -> Metric:

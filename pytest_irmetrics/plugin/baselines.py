@@ -15,15 +15,14 @@ from pytest_irmetrics.base.wording import plural, printable
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.config import requests_irmetrics, run_config, runs_tests
-from pytest_irmetrics.plugin.item import GatedItem
-from pytest_irmetrics.plugin.marks import golden_parameter, name_in_file
+from pytest_irmetrics.plugin.item import GatedItem, name_in_file
+from pytest_irmetrics.plugin.marks import golden_parameter
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
 from pytest_irmetrics.retrieval import RetrievalError, Retriever
 from pytest_irmetrics.run import Header, Run, RunError
 from pytest_irmetrics.run.answer import CURE
 from pytest_irmetrics.run.baseline import (
     BaselineName,
-    baseline_digest,
     baseline_path,
     folders_with_baselines,
     list_baselines,
@@ -81,7 +80,7 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
         )
     try:
         if settings.update:
-            item.baseline_digest = baseline_digest(path)
+            item.baseline_digest = _digest_of(path)
         run = Run.load(path, shown=shown)
         _require(len(run), f"{shown}:1: this run {_NO_QUERY} {CURE}")
         scored = any(answer.judgments and not answer.xfail for answer in run.answers.values())
@@ -99,6 +98,16 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
         said = "Nothing was compared with the baseline that is there, and only a pass replaces it."
         item.notes.append(Note("quiet", f"{said} {error}"))
         return None, Against()
+
+
+def _digest_of(path: Path) -> str | None:
+    """Return what `write_whole` takes as `digest_when_read`; None where there is no file, or none that can be read."""
+    from pytest_irmetrics.base.atomic_write import content_digest  # noqa: PLC0415 - only an updating run writes one
+
+    try:
+        return content_digest(path.read_bytes()) if path.is_file() else None
+    except OSError:
+        return None
 
 
 def _how_to_restore(item: GatedItem) -> str:
@@ -139,7 +148,7 @@ def _left_behind(item: GatedItem) -> list[Path]:
             for path in list_baselines(folder / directory):
                 name = BaselineName.of(path)
                 file = folder / f"{name.module.name}.py"
-                if not file.exists() or not name.is_in(modules.get(os.path.realpath(file))):
+                if not file.exists() or not name.may_be_in(modules.get(os.path.realpath(file))):
                     found.append(path)
     return config.stash[_left_behind_key]
 

@@ -262,8 +262,9 @@ class RunConfig:
 
         Of the default metrics those with a deeper cut-off are left out.
         """
-        from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS, read_metrics, split_names  # noqa: PLC0415 - see the top
+        from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS  # noqa: PLC0415 - see the top
         from pytest_irmetrics.metrics import MetricError  # noqa: PLC0415 - see the top
+        from pytest_irmetrics.metrics.names import read_metrics, split_names  # noqa: PLC0415 - see the top
 
         names = [name for line in self.written["metrics"] for name in split_names(line)]
         try:

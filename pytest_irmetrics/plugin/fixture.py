@@ -22,8 +22,8 @@ from pytest_irmetrics.gates.decide import RETURN_KNOWN_IDS, decide
 from pytest_irmetrics.gates.verdict import Against, Case, with_each_tag
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.plugin.baselines import read_stored_run, run_of_other
+from pytest_irmetrics.plugin.build_report import add_notes, build_item_report
 from pytest_irmetrics.plugin.item import GatedItem
-from pytest_irmetrics.plugin.item_report import add_notes, item_report
 from pytest_irmetrics.plugin.marks import MisuseError
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport, Note
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
@@ -152,7 +152,7 @@ class IRMetrics:
                 return self._selftest(item, stored, gates, compared)
             committed = None
             if item.settings.since:
-                from pytest_irmetrics.plugin.since import read_committed  # noqa: PLC0415 - only with --ir-since
+                from pytest_irmetrics.plugin.committed import read_committed  # noqa: PLC0415 - only with --ir-since
 
                 committed = read_committed(item)
             now = await _measure(item, asked, ask)
@@ -199,7 +199,7 @@ class IRMetrics:
         """Keep what a call came to, for the report and the baseline. Fails where a gate fails."""
         now = result.evaluation
         # Here and not when the test is through, where a metric of the user's that raises would end pytest itself.
-        report = item_report(item, result)
+        report = build_item_report(item, result)
         if not now.errors and result.degradations is None:  # the report is made: a hook changes nothing in it
             item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=now)
         # Not before what the user's own hooks, fixtures and metrics may raise: the test has not passed then.
@@ -267,7 +267,7 @@ class IRMetrics:
             return f"This run gates on the stored baselines, and this test's {never}, {_CALL_CHECK}"
         return None
 
-    def send_report(self) -> str | None:
+    def report_json(self) -> str | None:
         """Return the ItemReport as JSON, for the item's test report; None where nothing was evaluated."""
         return None if self._report is None else self._report.dumps()
 

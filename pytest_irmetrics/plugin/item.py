@@ -16,12 +16,13 @@ import pytest
 
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.evaluation import Evaluation
-from pytest_irmetrics.evaluation.evaluate import read_metrics, require_depth
-from pytest_irmetrics.gates.verdict import rates_rankings, resolve_with_default
+from pytest_irmetrics.evaluation.evaluate import require_depth
+from pytest_irmetrics.gates.verdict import USUAL, rates_rankings, resolve_with_default
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Query
 from pytest_irmetrics.metrics import Metric
+from pytest_irmetrics.metrics.names import read_metrics
 from pytest_irmetrics.plugin.config import run_config
-from pytest_irmetrics.plugin.marks import MisuseError, golden_parameter, marked_thresholds, name_in_file
+from pytest_irmetrics.plugin.marks import MisuseError, golden_parameter, marked_thresholds
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved
 from pytest_irmetrics.retrieval.calls import Seen
@@ -36,6 +37,12 @@ _NO_GOLDEN_SET = (
     'irmetrics.check(golden="golden/faq.yaml"), which a method of unittest.TestCase, or a test that gets the '
     "fixture by request.getfixturevalue, has to do: such a test is not parametrized."
 )
+
+
+def name_in_file(node: pytest.Item) -> str:
+    """Return ``Class.test_name[ids]``, what identifies a test within its file."""
+    # Not the node id: pytest-xdist's loadgroup adds a group to it, and pytest finds no test by that.
+    return node.location[2]
 
 
 class UserFixtures(NamedTuple):
@@ -156,7 +163,7 @@ class GatedItem:
         metrics = read_metrics([*settings.reported_metrics(self.depth), *named], settings.custom_metrics)
         if settings.reads_baselines and not any(map(rates_rankings, metrics)):
             # The default max_drop is a gate on metrics that are measured anyway; with none, a worse search would pass.
-            usual = "ndcg@10" if self.depth >= 10 else "ndcg"
+            usual = USUAL if self.depth >= 10 else "ndcg"
             metrics = read_metrics([*metrics, usual], settings.custom_metrics)
         require_depth(metrics, self.depth)
         return metrics

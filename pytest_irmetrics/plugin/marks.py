@@ -43,12 +43,6 @@ class MisuseError(IRMetricsError, ValueError):
     """Raised for what a test was given and cannot be used: a mark, a fixture, a golden set, a query; says what to write instead."""
 
 
-def name_in_file(node: pytest.Item) -> str:
-    """Return ``Class.test_name[ids]``, what identifies a test within its file."""
-    # Not the node id: pytest-xdist's loadgroup adds a group to it, and pytest finds no test by that.
-    return node.location[2]
-
-
 def golden_parameter(node: pytest.Item) -> GoldenParameter:
     """Return what `ir_golden` gives a test item; one without a path where it gives none."""
     parameter = getattr(getattr(node, "callspec", None), "params", {}).get("irmetrics")

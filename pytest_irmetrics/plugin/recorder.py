@@ -233,7 +233,7 @@ class Recorder:
         """Return the baselines that are gone since the commit of ``--ir-since``, but for those that a test was renamed from."""
         if not self._settings.since:
             return ()
-        from pytest_irmetrics.plugin.since import baselines_gone_since  # noqa: PLC0415 - only with --ir-since
+        from pytest_irmetrics.plugin.committed import baselines_gone_since  # noqa: PLC0415 - only with --ir-since
 
         reports = (attempt.item_report for attempt in self._attempts.values())
         renamed = {one.since.renamed_from for one in reports if one is not None and one.since is not None}

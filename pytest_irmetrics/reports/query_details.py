@@ -5,12 +5,40 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
+from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import change_text, score_text
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.comparison.comparison import Move, moves
+from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.reports.blocks import Level, Query, RankedDocument, RankRow
 from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
+
+
+class Move(NamedTuple):
+    """The rank of a judged document in the baseline's ranking and in today's, from 1; None where it is not returned."""
+
+    doc_id: str
+    grade: Grade
+    before: int | None
+    after: int | None
+    overtaken_by: tuple[str, ...] = ()
+    """Of a document that fell: the ids that stand above it now and did not before, best first."""
+
+
+def moves(judgments: Mapping[str, Grade], before: Sequence[str], after: Sequence[str]) -> tuple[Move, ...]:
+    """Return the judged documents whose rank changed: falls first, the highest grade first, then the largest fall."""
+    was = {doc_id: rank for rank, doc_id in enumerate(before, 1)}
+    now = {doc_id: rank for rank, doc_id in enumerate(after, 1)}
+    not_returned = max(len(before), len(after)) + 1
+    found = []
+    for doc_id, grade in judgments.items():
+        rank_before, rank = was.get(doc_id, not_returned), now.get(doc_id, not_returned)
+        above = after[: rank - 1] if rank > rank_before else ()
+        overtaken_by = tuple([other for other in above if was.get(other, not_returned) > rank_before])
+        if rank != rank_before:
+            move = Move(doc_id, grade, was.get(doc_id), now.get(doc_id), overtaken_by)
+            found.append((rank < rank_before, -grade, rank_before - rank, doc_id, move))
+    return tuple([move for *_, move in sorted(found)])
 
 
 def query_option(query_id: str) -> str:

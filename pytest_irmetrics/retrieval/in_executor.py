@@ -9,17 +9,17 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Any, Self
 
+from pytest_irmetrics.retrieval.asking import Asking
 from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, RetrievalOptions, call_retriever
 from pytest_irmetrics.retrieval.errors import raise_outcome, summary
-from pytest_irmetrics.retrieval.session import Session
 
 _MAX_QUEUED = 256
 """How many calls may wait at an executor of the user's; it decides how many of them to work on at once."""
 
 
-def ask_in_executor(session: Session) -> None:
+def ask_in_executor(asking: Asking) -> None:
     """Call the retriever in threads of our own or in the user's executor, until an answer has to be awaited."""
-    options, function = session.options, session.target.function
+    options, function = asking.options, asking.target.function
     most, timeout = options.concurrency, options.timeout
     # What a worker needs of them, and what can be pickled.
     picklable = options._replace(executor=None, seen=None, progress=None)
@@ -44,7 +44,7 @@ def ask_in_executor(session: Session) -> None:
             return call.failed(_explain(error))
 
     with DaemonThreads() as threads:
-        for futures, seconds in session.in_flight(start, reply_of, most, timeout):
+        for futures, seconds in asking.in_flight(start, reply_of, most, timeout):
             wait(futures, seconds, FIRST_COMPLETED)
 
 

@@ -8,6 +8,7 @@ import contextvars
 from collections.abc import Collection
 from typing import Any
 
+from pytest_irmetrics.retrieval.asking import Asking
 from pytest_irmetrics.retrieval.calls import (
     CANCELLED,
     Call,
@@ -17,7 +18,6 @@ from pytest_irmetrics.retrieval.calls import (
     await_answer,
     call_retriever,
 )
-from pytest_irmetrics.retrieval.session import Session
 
 _Task = asyncio.Task[Reply | BaseException]
 
@@ -35,14 +35,14 @@ def is_loop_running() -> bool:
     return asyncio._get_running_loop() is not None  # noqa: SLF001 - the public one raises
 
 
-async def ask_on_loop(session: Session) -> None:
+async def ask_on_loop(asking: Asking) -> None:
     """Call the retriever on the loop that runs, as often at once as wanted, and await its answers."""
-    options, given = session.options, session.pending
+    options, given = asking.options, asking.pending
     tasks: set[_Task] = set()  # those that are not done
 
     async def ask(call: Call, answer: PendingAnswer | None) -> Reply | BaseException:
         try:
-            reply = answer or call_retriever(session.target.function, call, options)
+            reply = answer or call_retriever(asking.target.function, call, options)
             return await await_answer(reply, options) if isinstance(reply, PendingAnswer) else reply
         except asyncio.CancelledError:
             raise
@@ -56,7 +56,7 @@ async def ask_on_loop(session: Session) -> None:
         return task
 
     try:
-        for futures, seconds in session.in_flight(start, _reply_of, options.concurrency, options.timeout):
+        for futures, seconds in asking.in_flight(start, _reply_of, options.concurrency, options.timeout):
             await asyncio.wait(futures, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
         await _clean_up({*tasks})
@@ -79,16 +79,16 @@ async def _clean_up(tasks: Collection[asyncio.Task[Any]]) -> bool:
     return not tasks or not (await asyncio.wait(tasks, timeout=_CLEANUP_SECONDS))[1]
 
 
-async def ask_beside_loop(session: Session) -> None:
+async def ask_beside_loop(asking: Asking) -> None:
     """Call a sync retriever in threads or the user's executor, while the loop goes on."""
     from pytest_irmetrics.retrieval.in_executor import DaemonThreads, ask_in_executor  # noqa: PLC0415 - few need it
 
     with DaemonThreads() as threads:
-        asked = threads.submit(ask_in_executor, session)
+        asked = threads.submit(ask_in_executor, asking)
         try:
             await asyncio.wrap_future(asked)
         finally:
-            session.is_given_up = not asked.done()
+            asking.is_given_up = not asked.done()
 
 
 # The event loop of sync callers
@@ -96,23 +96,23 @@ async def ask_beside_loop(session: Session) -> None:
 _runner: asyncio.Runner | None = None
 
 
-def ask_on_session_loop(session: Session) -> None:
+def ask_on_session_loop(asking: Asking) -> None:
     """Do as `ask_on_loop` does on one event loop for the whole session, so that a client outlives a test.
 
     Raises RetrievalError beside a running loop, as in a notebook; pending answers are then dropped.
     """
     global _runner  # noqa: PLW0603 - one for the process
     if is_loop_running():
-        for answer in session.pending:
+        for answer in asking.pending:
             answer.close()
         raise RetrievalError(_LOOP_IS_RUNNING)
     if _runner is None:
         _runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         atexit.register(close_session_loop)
     if _runner.get_loop().is_running():  # in another thread
-        asyncio.run(ask_on_loop(session))
+        asyncio.run(ask_on_loop(asking))
     else:
-        _runner.run(ask_on_loop(session), context=contextvars.copy_context())
+        _runner.run(ask_on_loop(asking), context=contextvars.copy_context())
 
 
 def close_session_loop() -> None:

@@ -9,6 +9,7 @@ from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import judges_other_passages
 from pytest_irmetrics.retrieval.answers import describe
+from pytest_irmetrics.retrieval.asking import Asking, Retrieved, answer_to
 from pytest_irmetrics.retrieval.calls import (
     PendingAnswer,
     RetrievalError,
@@ -17,7 +18,6 @@ from pytest_irmetrics.retrieval.calls import (
     call_retriever,
 )
 from pytest_irmetrics.retrieval.retriever import Retriever
-from pytest_irmetrics.retrieval.session import Retrieved, Session, answer_to
 from pytest_irmetrics.run import Answer, Header, Run
 from pytest_irmetrics.run.answer import NO_ANSWER
 
@@ -33,20 +33,20 @@ def retrieve(queries: Iterable[Query], retriever: Any, options: RetrievalOptions
     """
     if isinstance(retriever, Run):
         return _replay(list(queries), retriever, options)
-    session = Session(queries, Retriever.of(retriever), options)
-    if not session.target.is_async:
+    asking = Asking(queries, Retriever.of(retriever), options)
+    if not asking.target.is_async:
         if options.is_sequential:
-            session.ask_one_by_one()
+            asking.ask_one_by_one()
         else:
             from pytest_irmetrics.retrieval.in_executor import ask_in_executor  # noqa: PLC0415
 
-            ask_in_executor(session)
+            ask_in_executor(asking)
     # A retriever that looked sync may return what has to be awaited: lambda query, k: client.search(query).
-    if session.target.is_async or session.pending:
+    if asking.target.is_async or asking.pending:
         from pytest_irmetrics.retrieval.on_loop import ask_on_session_loop  # noqa: PLC0415
 
-        ask_on_session_loop(session)
-    return session.result()
+        ask_on_session_loop(asking)
+    return asking.result()
 
 
 async def aretrieve(queries: Iterable[Query], retriever: Any, options: RetrievalOptions) -> Retrieved:
@@ -55,20 +55,20 @@ async def aretrieve(queries: Iterable[Query], retriever: Any, options: Retrieval
 
     if isinstance(retriever, Run):
         return _replay(list(queries), retriever, options)
-    session = Session(queries, Retriever.of(retriever, prefer_async=options.executor is None), options)
+    asking = Asking(queries, Retriever.of(retriever, prefer_async=options.executor is None), options)
     if is_loop_running():
-        if not session.target.is_async and not options.is_sequential:
-            await ask_beside_loop(session)
-        await ask_on_loop(session)
+        if not asking.target.is_async and not options.is_sequential:
+            await ask_beside_loop(asking)
+        await ask_on_loop(asking)
     elif options.is_sequential:
-        for call in session.calls:
-            reply = call_retriever(session.target.function, call, options)
-            session.add(await await_answer(reply, options) if isinstance(reply, PendingAnswer) else reply)
+        for call in asking.calls:
+            reply = call_retriever(asking.target.function, call, options)
+            asking.add(await await_answer(reply, options) if isinstance(reply, PendingAnswer) else reply)
     else:
         raise RetrievalError(
             "ir_timeout, ir_concurrency and ir_executor need asyncio in an async test. Leave them out here."
         )
-    return session.result()
+    return asking.result()
 
 
 # A stored run in place of a retriever

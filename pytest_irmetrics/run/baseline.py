@@ -76,7 +76,7 @@ class BaselineName(NamedTuple):
         """The parts of the parameter ids, between the `-` of them."""
         return {*self.ids.strip("[]").split("-")} - {""}
 
-    def is_in(self, module: object) -> bool:
+    def may_be_in(self, module: object) -> bool:
         """Tell whether a test module, as it was imported, has the function; of None, which is not known, that it may."""
         with suppress(AttributeError):
             attrgetter(self.function)(module)
@@ -94,7 +94,7 @@ def folder_of_test(path: str, directory: str) -> PurePosixPath:
     return PurePosixPath(path).parents[directory.count("/") + 2]
 
 
-# Reading.
+# Finding.
 
 
 def list_baselines(directory: Path) -> Iterator[Path]:
@@ -113,13 +113,3 @@ def folders_with_baselines(top: Path, directory: str, skipped: Iterable[str]) ->
         elif os.path.isdir(os.path.join(folder, directory)):  # noqa: PTH112, PTH118 - a name costs less than a Path
             yield Path(folder)
         names[:] = [name for name in names if not any(fnmatch(name, pattern) for pattern in skipped)]
-
-
-def baseline_digest(path: Path) -> str | None:
-    """Return what `write_whole` takes as `digest_when_read`; None where there is no file, or none that can be read."""
-    from pytest_irmetrics.base.atomic_write import content_digest  # noqa: PLC0415 - only an updating run writes one
-
-    try:
-        return content_digest(path.read_bytes()) if path.is_file() else None
-    except OSError:
-        return None

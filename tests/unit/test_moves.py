@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from pytest_irmetrics.comparison.comparison import moves
+from pytest_irmetrics.reports.query_details import moves
 
 
 @pytest.mark.parametrize(

@@ -1,4 +1,4 @@
-"""Read what a test was judged by at the commit where this branch left another (``--ir-since``), and say what the branch accepts."""
+"""Find in Git what a test was judged by at the commit where this branch left another (``--ir-since``), and which baselines are gone since."""
 
 from __future__ import annotations
 
@@ -21,8 +21,8 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import nearest_repository
 from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.comparison.stored_runs import is_in_the_words_of
 from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.golden.query import is_in_the_words_of
 from pytest_irmetrics.plugin.baselines import modules_of
 from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.item import GatedItem
@@ -178,7 +178,7 @@ def _with_moved_queries(
     wanted = {
         _words(query.id, query.text, query.params): query.id
         for query in item.golden.queries.values()
-        if query.id not in answers or not is_in_the_words_of(answers[query.id], query)
+        if query.id not in answers or not is_in_the_words_of(query, answers[query.id])
     }
     moved: dict[str, Answer] = {}
     came: dict[str, tuple[str, str]] = {}
@@ -190,7 +190,7 @@ def _with_moved_queries(
             asked = _asked_today(item, left, one, run)
             for query_id, answer in run.answers.items():
                 new_id = wanted.get(_words(query_id, answer.text, answer.params))
-                is_asked = query_id in asked and is_in_the_words_of(answer, asked[query_id])
+                is_asked = query_id in asked and is_in_the_words_of(asked[query_id], answer)
                 if new_id is not None and new_id not in moved and not is_asked:
                     moved[new_id], came[new_id] = answer, (one, query_id)
                     if one == before:
@@ -218,7 +218,7 @@ def _test_is_gone(item: GatedItem, left: _Departure, path: str) -> bool:
     file = (folder_of_test(path, left.directory) / f"{name.module.name}.py").as_posix()
     if left.is_gone(path) or file in left.deleted or file in left.renamed.values():
         return True
-    return not name.is_in(left.module(left.repository.top / file, item.node.session))
+    return not name.may_be_in(left.module(left.repository.top / file, item.node.session))
 
 
 def _golden_path(left: _Departure, baseline: str, run: Run) -> str:

@@ -16,7 +16,7 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import cut, listed
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import with_answers
-from pytest_irmetrics.gates.limits import limit_edits, read_limits, stored_form
+from pytest_irmetrics.gates.stored_limits import limit_edits, read_limits, stored_form
 from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note, mean_name
@@ -26,7 +26,7 @@ from pytest_irmetrics.run.answer import NO_ANSWER, document_of
 from pytest_irmetrics.thresholds import EACH_TAG
 
 
-def item_report(item: GatedItem, result: ItemResult) -> ItemReport:
+def build_item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     """Build the ItemReport that travels to the controller on the item's test report."""
     settings, single = item.settings, bool(item.settings.only_queries)
     own = result.against.name == OWN_BASELINE

@@ -26,7 +26,7 @@ Stages = Mapping[str, Mapping[str, int]]
 """Stage → judged document → its rank there, from 1."""
 
 MAX_INITIAL_FAILURES = 5
-"""After this many errors in a row from the start the other queries are not asked."""
+"""After this many errors in a row from the start the other queries are not asked; messages say "five"."""
 
 
 class Retrieved(NamedTuple):
@@ -50,7 +50,7 @@ class Retrieved(NamedTuple):
     """Queries that a stored run has no answer to, where it does not say what it was asked."""
 
 
-class Session:
+class Asking:
     """One retriever that is asked all queries: the calls to make, the replies so far, when to stop, and the result."""
 
     def __init__(self, queries: Iterable[Query], target: Retriever, options: RetrievalOptions) -> None:

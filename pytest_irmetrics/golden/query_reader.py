@@ -1,4 +1,4 @@
-"""Read queries from nodes of YAML or JSON: a table of keys, readers of values, and what several keys say together.
+"""Read queries from nodes, of whatever format: a table of keys, readers of values, and what several keys say together.
 
 A reader is a function of a node and its key, which returns the value or raises Wrong; one place collects what is wrong.
 """

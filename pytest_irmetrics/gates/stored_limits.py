@@ -1,8 +1,8 @@
-"""The limits that judged a stored run: write them, read them back, say where today's differ; and a query's own limits."""
+"""The limits that judged a stored run: write them, read them back, say where today's differ."""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from itertools import chain
 from typing import NamedTuple
 
@@ -40,21 +40,6 @@ class LimitsOfRun(NamedTuple):
     gates: Gates
     unreadable: tuple[str, ...]
     """``mine max_drop 0.5``: those on metrics that are none today."""
-
-
-def own_thresholds(gates: Gates, query: Query) -> Sequence[Threshold]:
-    """Return the thresholds of a single query's own: those that were stored with `gates`, else the golden set's."""
-    return query.thresholds if gates.own is None else gates.own.get(query.id, ())
-
-
-def own_gates(gates: Gates, query: Query) -> list[Gate]:
-    """Return the gates on a single query, by thresholds of its own."""
-    return [
-        Gate(threshold.metric, None, word, limit, threshold.origin, query_id=query.id)
-        for threshold in own_thresholds(gates, query)
-        for word, limit in threshold.limits.items()
-        if limit is not None
-    ]
 
 
 def stored_form(limits: Iterable[tuple[Metric, str | None, str, Limit | None]]) -> StoredLimits:
@@ -105,7 +90,7 @@ def limit_edits(
     before, after = (
         {
             (gate.metric, gate.tag, gate.query_id, gate.word): gate
-            for gate in chain(gates, *(own_gates(gates, query) for query in queries.values()))
+            for gate in chain(gates, *(gates.own_gates(i, one.thresholds) for i, one in queries.items()))
         }
         for gates in (stored.gates, today)
     )
