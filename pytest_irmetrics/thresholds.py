@@ -237,9 +237,7 @@ def read_limit(
         raise ThresholdError(f"{name} is {shown}, but only `max_drop` takes per cent. Write a number.")
     if number is None:
         example = WORDS[word].example.removesuffix(" or auto" if for_query else "")
-        raise ThresholdError(
-            f"{name} is {shown}, which is not a number. Write for example {example}, or off."
-        )
+        raise ThresholdError(f"{name} is {shown}, which is no number. Write for example {example}, or off.")
     limit = Limit(number, percent)
     if problem := _out_of_range(metric, WORDS[word], limit):
         raise ThresholdError(f"{name} is {limit}{problem}")

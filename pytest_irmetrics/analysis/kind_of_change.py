@@ -204,9 +204,11 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
         first_before, first_now = comparison.first_rankings(query.id)
         if not first_before or not {*first_before}.isdisjoint(first_now):
             before = {doc_id for ranking in rankings_before for doc_id in ranking[: metric.cutoff]}
-            judged = {*query.judgments, *query.forbidden}
-            new += len(now - before - judged)
-            left += len(before - now - judged)
+            judged = {*query.documents, *query.forbidden}
+            # A further chunk of a document is none that is new.
+            was, is_now = ({*documents_of(query, one)} for one in (before, now))
+            new += len(is_now - was - judged)
+            left += len(was - is_now - judged)
     if not new or new - left < _MANY_MORE * results:
         return None
     return (

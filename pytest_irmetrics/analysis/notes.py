@@ -106,10 +106,8 @@ def _came_back_empty(result: ItemResult) -> Iterator[str]:
     comparison, failed = result.comparison, [verdict for verdict in result.verdicts if verdict.failed]
     if result.evaluation.only is not None or any(verdict.word == "empty" for verdict in failed):
         return
-    now, since = result.evaluation, ""
-    known = {*now.retrieved.missing}
+    now, known = result.evaluation, {*result.evaluation.retrieved.missing}
     if comparison is not None:
-        since = f", and did not in {result.against.name}"
         known.update(i for i in comparison.paired if not comparison.baseline.has_results(i))
     asked = [query.id for query in now.counted if not query.no_answer]
     empty = [query_id for query_id in asked if not now.has_results(query_id) and query_id not in known]
@@ -119,6 +117,8 @@ def _came_back_empty(result: ItemResult) -> Iterator[str]:
         if find_sign(comparison).kind == "nothing_returned":
             return
     if empty:
+        is_new = comparison is None or any(query_id not in comparison.baseline.run for query_id in empty)
+        since = "" if is_new else f", and did not in {result.against.name}"
         yield f"{plural(len(empty), 'query')} came back empty{since}: {listed(empty)}."
 
 
@@ -240,7 +240,7 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
         for passage in query.passages:
             if passage.key in expected - held and passage.doc in returned:
                 missed[passage.key] = query.id
-    no = "not" if comparison is None else "no longer"
+    no = "no longer" if comparison is not None and all(map(comparison.has, missed.values())) else "not"
     for part, what, cause in (
         ("half", f"{no} whole in any returned chunk, only in part", _ON_CUT),
         ("case", f"{no} in any returned chunk but in other capitals or small letters", _ON_CASE),

@@ -333,12 +333,13 @@ def _lost_before_ranking(answers: AnswerPairs) -> str | None:
     Of 44 changes made to real engines and 77 ordinary variants the share of the changed answers that say so is 0.5 or more
     for 13 of 13 such losses, and at most 0.35 for all others.
     """
-    found = [_is_lost(pair.before, pair.now) for pair in _changed(answers)]
+    changed = _changed(answers)
+    found = [_is_lost(pair.before, pair.now) for pair in changed]
     seen, able = found.count(True), len(found) - found.count(None)
     if seen < _FEWEST_LOST or seen < _LOST * able:
         return None
     return (
-        f"In {seen:,} of {plural(able, 'changed answer')} what stayed keeps its order, what is new stands below it, and results "
+        f"In {seen:,} of {plural(len(changed), 'changed answer')} what stayed keeps its order, what is new stands below it, and results "
         "from above are gone: they were lost before the ranking. Look for a text analyzer, a filter, a shard that is missing, a "
         "stale or approximate index, or the rerank depth."
     )

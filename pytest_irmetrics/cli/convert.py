@@ -124,7 +124,7 @@ def _kept(golden: GoldenSet, to: str) -> tuple[GoldenSet, list[str]]:
     left_out = [*(query_id for query_id, query in held.items() if query is None), *golden.left_out]
     if left_out:
         notes.append(
-            f"Left out, because {to.upper()} can hold no judgment of them: {listed(left_out, word=quote)}."
+            f"Left out, because {to.upper()} holds no judgment of them: {listed(left_out, word=quote)}."
         )
     return replace(golden, _queries=filter(None, held.values())), notes
 

@@ -111,7 +111,7 @@ def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> Bas
     repository = Repository(baseline.path.parent)
     if repository.is_shallow:
         notes.append(
-            "This clone is shallow: what was committed before is not in it. `git fetch --unshallow` fetches it."
+            "This clone is shallow: older commits are not in it. `git fetch --unshallow` fetches them."
         )
     # The usual metric of those asked for or with a threshold, or of all, leads.
     leading = usual_metric(one for one in named if one in metrics) or usual_metric(metrics) or metrics[0]

@@ -66,9 +66,7 @@ def ranking_metric(text: str) -> Metric:
     """Parse an argument that is the name of one metric over rankings."""
     metric, *more = _metrics(text)
     if more or metric.kind != "ranking":
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is not one metric over rankings. Write for example ndcg@10."
-        )
+        raise argparse.ArgumentTypeError(f"{text!r} is not one metric over rankings, such as ndcg@10.")
     return metric
 
 

@@ -10,12 +10,7 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.metric_change import MetricChange
-from pytest_irmetrics.comparison.stored_runs import (
-    WrongMean,
-    stored_weight,
-    with_stored_labels,
-    wrong_means,
-)
+from pytest_irmetrics.comparison.stored_runs import WrongMean, stored_weight, with_stored_labels, wrong_means
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.evaluation.evaluation import Rankings
 from pytest_irmetrics.golden import GoldenSet, Query

@@ -2,21 +2,57 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import json
+from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import NamedTuple
+from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluation import CustomMetrics
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.golden.query import Passage
+from pytest_irmetrics.golden.query import Passage, is_in_the_words_of
 from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Answer, Run
 from pytest_irmetrics.run.answer import Answers
 
 # Queries.
+
+
+def words_of(query_id: str, text: str | None, params: Mapping[str, Any]) -> tuple[str, str]:
+    """Return the text and the params of a query as a key to find it by under another id; its id in place of a text that it lacks."""
+    return text or f"\0{query_id}", json.dumps(params, sort_keys=True, default=str) if params else ""
+
+
+def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:
+    """Return the queries to which no answer under their id is, in the words that they have today."""
+    return [q for i, q in queries.items() if i not in answers or not is_in_the_words_of(q, answers[i])]
+
+
+def old_ids(wanted: Iterable[Query], answers: Answers, asked: Mapping[str, Query]) -> dict[str, str]:
+    """Return today's id → id in a stored run, of wanted queries to whose words that has an answer which is to none of those `asked`."""
+    new_ids = {words_of(query.id, query.text, query.params): query.id for query in wanted}
+    found: dict[str, str] = {}
+    for query_id, answer in answers.items() if new_ids else ():
+        new_id = new_ids.get(words_of(query_id, answer.text, answer.params))
+        is_asked = query_id in asked and is_in_the_words_of(asked[query_id], answer)
+        if new_id is not None and not is_asked:
+            found.setdefault(new_id, query_id)
+    return found
+
+
+def under_todays_ids(run: Run, queries: Mapping[str, Query]) -> tuple[Run, Mapping[str, str]]:
+    """Return a stored run with its answers under the ids that queries of their words have today, and by these ids the old ones."""
+    came = old_ids(not_answered(queries, run.answers), run.answers, queries)
+    moved, gone = {new: run.answers[old] for new, old in came.items()}, {*came.values()}
+    left = {query_id: answer for query_id, answer in run.answers.items() if query_id not in gone}
+    return (Run.of(with_moved(left, moved), run.header) if moved else run), came
+
+
+def with_moved(answers: Answers, moved: Answers) -> Answers:
+    """Return answers with those that come under other ids; one whose id is then another query's is dropped, and said to be."""
+    return {**{f"{i} (as it was)" if i in moved else i: answer for i, answer in answers.items()}, **moved}
 
 
 def stored_weight(answer: Answer, otherwise: float = 1.0) -> float:

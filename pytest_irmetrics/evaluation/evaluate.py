@@ -85,6 +85,7 @@ def evaluate(
         concurrency=concurrency,
         repeat=repeat,
         executor=executor,
+        known=golden.document_ids,
     ).checked()
     is_run = isinstance(source, Run)
     if is_run:
@@ -108,9 +109,7 @@ def require_depth(metrics: Iterable[Metric], depth: int | None, remedy: str = ""
     for metric in metrics:
         if depth is not None and (metric.cutoff or 0) > depth:
             of_a_test = f"the retriever is asked for {depth}. Set ir_depth = {metric.cutoff}, or depth={metric.cutoff} in ir_golden."
-            raise EvaluationError(
-                f"{metric.name} needs {metric.cutoff} results a query, and {remedy or of_a_test}"
-            )
+            raise EvaluationError(f"{metric.name} needs {metric.cutoff} results, and {remedy or of_a_test}")
 
 
 class UnknownIdsWarning(UserWarning):

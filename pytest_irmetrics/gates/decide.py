@@ -254,9 +254,16 @@ def _forbidden(case: Case) -> Iterator[Verdict]:
 
 def _wrongly_answered(case: Case) -> Iterator[Verdict]:
     """Fail ``no_answer`` queries that got an answer, unless a threshold on the metric no_answer allows some."""
-    unanswerable = [query for query in case.evaluation.counted if query.no_answer]
-    gates = (case.gates, *case.gates.also)
-    if not unanswerable or all(any(m.kind == "no_answer" for m, _ in one.slices) for one in gates):
+    slices = [
+        [tag for metric, tag in one.slices if metric.kind == "no_answer"]
+        for one in (case.gates, *case.gates.also)
+    ]
+    unanswerable = [
+        query
+        for query in case.evaluation.counted
+        if query.no_answer and not all(None in tags or {*tags} & {*query.tags} for tags in slices)
+    ]
+    if not unanswerable:
         return
     metric = Metric("no_answer")
     wrong = tuple(query.id for query in unanswerable if case.evaluation.has_results(query.id))

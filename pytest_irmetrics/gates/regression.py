@@ -69,7 +69,7 @@ def not_comparable(case: Case, gate: Gate) -> Verdict | None:
     share = 1.0 if gate.tag is None else comparison.paired_share(gate.tag)
     if cutoff is not None and depth is not None and cutoff > depth:
         holder = against.name if (comparison.full.depth or cutoff) >= cutoff else "today's run"
-        text = f"{subject(gate)} needs {cutoff} results a query, and {holder} holds {depth}."
+        text = f"{subject(gate)} needs {cutoff} results, and {holder} holds {depth}."
         advice = "Store a deeper one." if against.update_command else "Give a deeper one."
     elif share < _MIN_PAIRED:
         text, advice = _too_few_paired(comparison, share, against, gate.tag), _pair_again(against)
@@ -337,9 +337,8 @@ class _Drop(_Moved):
         share = f" ({gate.limit} of {score_text(change.baseline)})" if gate.limit.percent else ""
         rule = f"at most {score_text(limit, self.value)}{share} is allowed"
         if at_least(limit, self.value):
-            moved = (
-                f"moved by {signed_text(change.delta)}" if abs(change.delta) > TOLERANCE else "did not move"
-            )
+            moved = f"moved by {signed_text(change.delta)}"
+            moved = moved if abs(change.delta) > TOLERANCE else "did not move"
             return "passed", f"{subject(gate)} {moved} from {against}; {rule}."
         size, now = score_text(self.value, limit), score_text(change.now, change.baseline)
         fell = f"{subject(gate)} fell by {size} from {against} to {now}"
@@ -398,7 +397,8 @@ class _Drop(_Moved):
             return "Only 1 query changed: too few to generalise from, but this one did break."
         how, broke = "all down", "these"
         if change.better:
-            how, broke = f"{len(change.worse)} of them down", "those"
+            worse = len(change.worse)
+            how, broke = f"{worse} of them down", "that one" if worse == 1 else "those"
         return (
             f"Only {count} queries changed, {how}. The smallest p that {count} can give is "
             f"{score_text(least, level, digits=2)}: too few to generalise from, but {broke} did break."

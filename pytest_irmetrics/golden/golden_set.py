@@ -112,6 +112,12 @@ class GoldenSet:
         return frozenset(tag for query in self.queries.values() for tag in query.tags)
 
     @cached_property
+    def document_ids(self) -> frozenset[str]:
+        """The documents that it judges or forbids."""
+        queries = self.queries.values()
+        return frozenset(doc_id for query in queries for doc_id in (*query.documents, *query.forbidden))
+
+    @cached_property
     def judges_nothing(self) -> bool:
         """Whether it has queries to compare with a baseline, and not one judgment to score them by."""
         queries = self.queries.values()

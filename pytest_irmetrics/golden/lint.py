@@ -25,6 +25,8 @@ _MAX_OF_A_KIND = 10
 """How many warnings of one kind are listed; of any others the first place."""
 _PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 """Nearly all ids and texts: visible ASCII with blanks inside."""
+_NUMBERED = re.compile(r"[^\s,]*\d[^\s,]*(?:, +[^\s,]*\d[^\s,]*)+")
+"""Words with digits, a comma and a space between them."""
 _OF_A_TEXT = frozenset("\t\n\r\u200c\u200d")
 """Line ends, and joiners: invisible, and a part of the spelling of Persian, of Indic scripts and of emoji."""
 _PUNCTUATION = ".,;:!?…。？！¿¡"
@@ -85,12 +87,13 @@ def _shown(text: str) -> str:
 
 def _joined_ids(golden: GoldenSet) -> Iterator[_Note]:
     """Find document ids that are several others with commas between them: lists without their brackets."""
-    of_queries = {i: (*query.documents, *query.forbidden) for i, query in golden.queries.items()}
-    known = {doc_id for ids in of_queries.values() for doc_id in ids}
-    for query_id, ids in of_queries.items():
-        for doc_id in ids:
-            if "," in doc_id and known.issuperset(part.strip() for part in doc_id.split(",")):
-                message = f"The document id {_shown(doc_id)} is one id, and its parts are ids too."
+    for query_id, query in golden.queries.items():
+        for doc_id in (*query.documents, *query.forbidden):
+            joined = "," in doc_id and golden.document_ids.issuperset(
+                part.strip() for part in doc_id.split(",")
+            )
+            if joined or _NUMBERED.fullmatch(doc_id):
+                message = f"The document id {_shown(doc_id)} is one id, though its parts look like ids."
                 advice = f"If a list is meant, write [{doc_id}]."
                 yield golden.where_judged(query_id, doc_id), f"{message} {advice}"
 

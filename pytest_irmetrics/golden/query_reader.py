@@ -104,9 +104,7 @@ def read_text(node: Node, key: str) -> str:
 def _read_name(node: Node, key: str) -> str:
     """Read a text that is not empty: an id, a tag."""
     if node.kind != "text":
-        raise Wrong(
-            node.place, f"`{key}` is {node} here. Write a text, or a list of texts where several may stand."
-        )
+        raise Wrong(node.place, f"`{key}` is {node} here. Write a text, or where several may stand a list.")
     if node.is_null:
         advice = f'Write the text that is meant, or "{node.value}" in quotes.'
         raise Wrong(node.place, f"`{key}` is {node.value} here. {advice}")

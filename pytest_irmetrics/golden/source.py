@@ -170,9 +170,7 @@ MAX_DEPTH = 30
 
 SURROGATE = "[\ud800-\udfff]"
 """A pattern of half a character, which an escape may stand for and no file can hold."""
-NO_CHARACTER = (
-    "This escape stands for no character (half of a pair, or beyond Unicode). Write the character itself."
-)
+NO_CHARACTER = "This escape is no character (half of a pair, or beyond Unicode). Write the character."
 
 
 @dataclass(eq=False, slots=True)

@@ -207,9 +207,7 @@ def _read_custom_parameters(given: Mapping[str, str]) -> tuple[tuple[str, Value]
     values: dict[str, Value] = {}
     for key, value in given.items():
         if not key.isidentifier() or key in {"query", "ranking", "k"}:
-            raise MetricError(
-                f"{key!r} cannot be a parameter. Give keyword arguments, and the cut-off after '@'."
-            )
+            raise MetricError(f"{key!r} is no parameter. Give keyword arguments, and the cut-off after '@'.")
         number = parameter_number(value)
         values[key] = value if number is None else number
     return tuple(sorted(values.items()))

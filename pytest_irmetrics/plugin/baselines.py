@@ -11,7 +11,8 @@ from typing import Any
 
 import pytest
 
-from pytest_irmetrics.base.wording import plural, printable
+from pytest_irmetrics.base.wording import FEW, listed, plural, printable
+from pytest_irmetrics.comparison.stored_runs import under_todays_ids
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.config import requests_irmetrics, run_config, runs_tests
@@ -21,12 +22,7 @@ from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
 from pytest_irmetrics.retrieval import RetrievalError, Retriever
 from pytest_irmetrics.run import Header, Run, RunError
 from pytest_irmetrics.run.answer import CURE
-from pytest_irmetrics.run.baseline import (
-    BaselineName,
-    baseline_path,
-    folders_with_baselines,
-    list_baselines,
-)
+from pytest_irmetrics.run.baseline import BaselineName, baseline_path, folders_with_baselines, list_baselines
 
 _NO_QUERY = "holds no query, so there is nothing to compare with."
 
@@ -45,7 +41,7 @@ def read_stored_run(item: GatedItem, against: Any) -> tuple[Run | None, Against]
     elif isinstance(against, (str, os.PathLike)):
         path = Path(item.node.path).parent / against
         name = file = item.settings.shown(path)
-        run = Run.load(path, shown=name)
+        run = _load(item, path, name)
     else:
         try:
             Retriever.of(against)
@@ -61,6 +57,20 @@ def read_stored_run(item: GatedItem, against: Any) -> tuple[Run | None, Against]
     if run.golden_set is None and own:  # a run of none of these queries fails in the gates
         run = Run.of(own, Header(run.depth, relevance_level=run.relevance_level))
     return run, Against(name, file, given=True)
+
+
+def _load(item: GatedItem, path: Path, shown: str) -> Run:
+    """Read a stored run, with its answers under the ids that their queries have today: a note names those that had another."""
+    run, came = under_todays_ids(Run.load(path, shown=shown), item.golden.queries)
+    if came:
+        renamed = listed([f"{old} → {new}" for new, old in came.items()], FEW)
+        item.notes.append(
+            Note(
+                "quiet",
+                f"{plural(len(came), 'query has', 'queries have')} another id than in {shown}: {renamed}.",
+            )
+        )
+    return run
 
 
 def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
@@ -81,7 +91,7 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
     try:
         if settings.update:
             item.baseline_digest = _digest_of(path)
-        run = Run.load(path, shown=shown)
+        run = _load(item, path, shown)
         _require(len(run), f"{shown}:1: this run {_NO_QUERY} {CURE}")
         scored = any(answer.judgments and not answer.xfail for answer in run.answers.values())
         lacks = "this header tells no means, so that an edit of the rankings would not show"
@@ -89,9 +99,7 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
         if settings.update and settings.only_queries:
             _require_same_shape(run, item, shown, update)
         tags = () if settings.update else (tag for answer in run.answers.values() for tag in answer.tags)
-        return run, Against(
-            OWN_BASELINE, shown, update, gone_tags=frozenset(tags).difference(item.golden.tags)
-        )
+        return run, Against(OWN_BASELINE, shown, update, gone_tags=frozenset(tags) - item.golden.tags)
     except RunError as error:
         if not replacing_all:
             raise

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import os
 import posixpath
 from collections import Counter
@@ -12,7 +11,6 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path, PurePosixPath
 from tempfile import TemporaryDirectory
-from typing import Any
 
 import pytest
 
@@ -21,8 +19,8 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import nearest_repository
 from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.comparison.stored_runs import not_answered, old_ids, with_moved, words_of
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.golden.query import is_in_the_words_of
 from pytest_irmetrics.plugin.baselines import modules_of
 from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.item import GatedItem
@@ -133,13 +131,11 @@ def _moved_from(item: GatedItem, left: _Departure, path: str) -> str:
     """
     if path in left.renamed:
         return _renamed_from(item, left, path)
-    parts, directory = path.split("/"), left.directory
-    alike = [one for one in left.deleted if one.split("/")[-2:] == parts[-2:]]
+    parts, tail, directory = path.split("/"), path.split("/")[-2:], left.directory
+    alike = [one for one in left.deleted if one.split("/")[-2:] == tail]
     if not alike:  # the setting ir_baseline_dir was another then, and what was stored there is there still
         files = left.repository.files(left.commit, "/".join(parts[: -3 - directory.count("/")]))
-        alike = [
-            one for one in files if one.split("/")[-2:] == parts[-2:] and not is_baseline(one, directory)
-        ]
+        alike = [one for one in files if one.split("/")[-2:] == tail and not is_baseline(one, directory)]
     if len(alike) > 1:
         either = f"{path} may be what was any of {', '.join(alike)}."
         raise GitError(f"{either} Move it in a commit of its own: git mv OLD {path}")
@@ -153,13 +149,13 @@ def _renamed_from(item: GatedItem, left: _Departure, path: str) -> str:
     same file for Git, by its content; that, or the path itself, where there is none. Raises RunError.
     """
     name = BaselineName.of(path)
-    asked = {_words(query.id, query.text, query.params) for query in item.golden.queries.values()}
+    asked = {words_of(query.id, query.text, query.params) for query in item.golden.queries.values()}
     git_says = left.renamed.get(path, path)
     found = [(0, 0, True, git_says)]
     for one in left.baselines:
         run = left.stored_run(one) if _test_is_gone(item, left, one) else None
         if run is not None:
-            held = sum(_words(i, answer.text, answer.params) in asked for i, answer in run.answers.items())
+            held = sum(words_of(i, answer.text, answer.params) in asked for i, answer in run.answers.items())
             other = BaselineName.of(one)
             if other._replace(function=name.function) == name or 2 * held >= len(run):
                 found.append((held + 1, len(name.parts & other.parts), one == git_says, one))
@@ -168,18 +164,14 @@ def _renamed_from(item: GatedItem, left: _Departure, path: str) -> str:
 
 def _with_moved_queries(
     item: GatedItem, left: _Departure, before: str, own: Run | None
-) -> tuple[dict[str, Answer], Mapping[str, tuple[str, str]]]:
+) -> tuple[Mapping[str, Answer], Mapping[str, tuple[str, str]]]:
     """Return a test's answers with those to what else it asks, if a baseline of the commit has them, and its test asks it no more.
 
     That may be the test's own, `before`, where a query had another id. With them comes, by today's id, from which baseline
     an answer is, and its id there.
     """
     answers = {} if own is None else dict(own.answers)
-    wanted = {
-        _words(query.id, query.text, query.params): query.id
-        for query in item.golden.queries.values()
-        if query.id not in answers or not is_in_the_words_of(query, answers[query.id])
-    }
+    wanted = not_answered(item.golden.queries, answers)
     moved: dict[str, Answer] = {}
     came: dict[str, tuple[str, str]] = {}
     parts = BaselineName.of(before).parts
@@ -187,22 +179,13 @@ def _with_moved_queries(
     for one in others if wanted else ():
         with suppress(IRMetricsError):  # then the test that it is of fails
             run = left.stored_run(one) or Run({})
-            asked = _asked_today(item, left, one, run)
-            for query_id, answer in run.answers.items():
-                new_id = wanted.get(_words(query_id, answer.text, answer.params))
-                is_asked = query_id in asked and is_in_the_words_of(asked[query_id], answer)
-                if new_id is not None and new_id not in moved and not is_asked:
-                    moved[new_id], came[new_id] = answer, (one, query_id)
+            found = old_ids(wanted, run.answers, _asked_today(item, left, one, run))
+            for new_id, old_id in found.items():
+                if new_id not in moved:
+                    moved[new_id], came[new_id] = run.answers[old_id], (one, old_id)
                     if one == before:
-                        del answers[query_id]
-    # What another query of today has the id of is dropped, and said to be.
-    kept = {f"{i} (as it was)" if i in moved else i: answer for i, answer in answers.items()}
-    return kept | moved, came
-
-
-def _words(query_id: str, text: str | None, params: Mapping[str, Any]) -> tuple[str, str]:
-    """Return the text and the params of a query as a key to find it by under another id; its id in place of a text that it lacks."""
-    return text or f"\0{query_id}", json.dumps(params, sort_keys=True, default=str) if params else ""
+                        del answers[old_id]
+    return with_moved(answers, moved), came
 
 
 def _asked_today(item: GatedItem, left: _Departure, path: str, run: Run) -> Mapping[str, Query]:

@@ -47,9 +47,7 @@ _NO_RETRIEVER = (
 _PROGRESS_SECONDS = 10.0
 """Before the first line that says how far the retrieval has come, and between two."""
 
-_NOT_AWAITED = (
-    "irmetrics.acheck() was called but not awaited, so nothing was checked. Write: await irmetrics.acheck()"
-)
+_NOT_AWAITED = "irmetrics.acheck() was not awaited, so nothing was checked. Write: await irmetrics.acheck()"
 _ITSELF = (
     "The run that stands in for the search is the file that it is compared with, so nothing can fall. Give today's run: "
     "write it with --ir-report=json:run.json, or as a TREC run."
@@ -402,8 +400,6 @@ def _progress_of(node: pytest.Item, total: int) -> Callable[[int], None] | None:
             said = now
             with nullcontext() if capture is None else capture.global_and_fixture_disabled():
                 reporter.ensure_newline()
-                reporter.write_line(
-                    f"{node.nodeid}: {done:,} of {total:,} queries after {now - began:,.0f} s"
-                )
+                reporter.write_line(f"{node.nodeid}: {done:,} of {total:,} queries in {now - began:,.0f} s")
 
     return count

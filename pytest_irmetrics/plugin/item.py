@@ -199,6 +199,7 @@ class GatedItem:
             provenance = read_provenance(fixtures.provenance)
         try:
             return RetrievalOptions(
+                known=self.golden.document_ids,
                 **self.asked,
                 doc_id=fixtures.doc_id,
                 executor=fixtures.executor,

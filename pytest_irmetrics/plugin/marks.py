@@ -190,9 +190,7 @@ def _read_threshold(mark: pytest.Mark, origin: str, custom: Collection[str]) -> 
         given[name] = value
     metric, tag = given.pop("metric", None), given.pop("tag", None)
     if len(mark.args) > 2 or not isinstance(metric, str):
-        raise MisuseError(
-            f'{origin}: write ir_threshold("ndcg@10", 0.7), with words after it: max_drop=0.01.'
-        )
+        raise MisuseError(f'{origin}: write ir_threshold("ndcg@10", 0.7), then words: max_drop=0.01.')
     words = {word: value for word, value in given.items() if value is not None}
     if tag is not None and not isinstance(tag, str):
         raise MisuseError(f"{origin}: the tag is {tag!r}; it is text.")

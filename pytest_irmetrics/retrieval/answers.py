@@ -20,6 +20,7 @@ from typing import Any
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import printable, quote
+from pytest_irmetrics.golden import Query
 from pytest_irmetrics.run.answer import as_id, first_repeat, ranking_fault
 
 ACCEPTED = (
@@ -269,10 +270,10 @@ def fields_of(item: Any, names: Sequence[str]) -> Iterator[Any]:
         yield from (value for name in names if (value := value_of(holder, name)) is not None)
 
 
-def goes_by_metadata(items: Sequence[Any], known: Collection[str]) -> bool:
+def goes_by_metadata(items: Sequence[Any], query: Query, known: Collection[str]) -> bool:
     """Say whether a framework's documents are to be called by their metadata: that names a judged one, and no id does.
 
-    So too where none has an id.
+    Where neither names one of the query's, those of the whole golden set decide, `known`. So too where none has an id.
     """
     first = _without_score(items[0]) if items else ""
     holders = () if isinstance(first, str) else ("metadata", "meta")
@@ -281,7 +282,10 @@ def goes_by_metadata(items: Sequence[Any], known: Collection[str]) -> bool:
     parts = list(map(_without_score, items))
     own = {as_id(_first(_id_fields(part))) for part in parts}
     named = {as_id(value) for part in parts for value in fields_of(part, SOURCE_NAMES)} - {None}
-    return own.isdisjoint(known) and (not named.isdisjoint(known) or own == {None})
+    for ids in ({*query.documents, *query.forbidden}, known):
+        if not (own.isdisjoint(ids) and named.isdisjoint(ids)):
+            return own.isdisjoint(ids)
+    return own == {None}
 
 
 def _without_score(item: Any) -> Any:

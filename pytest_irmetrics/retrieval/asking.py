@@ -197,9 +197,7 @@ class Asking:
         errors = {query_id: self._errors[query_id] for query_id in self._queries if query_id in self._errors}
         unanswered = len(self._queries) - len(answers) - len(errors)
         if unanswered and not self.should_stop:
-            raise RetrievalError(
-                f"{unanswered} queries have neither an answer nor an error. Report this as a fault."
-            )
+            raise RetrievalError(f"{unanswered} queries have neither answer nor error. Report this fault.")
         return Retrieved(
             run=Run.of(answers, Header(self.options.depth, provenance=self.options.provenance)),
             errors=errors,

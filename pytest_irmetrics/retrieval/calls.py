@@ -6,7 +6,7 @@ Calls and replies are plain data, and `call_retriever` is a function of a module
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from time import perf_counter
 from typing import TYPE_CHECKING, Any, NamedTuple
@@ -78,15 +78,15 @@ class RetrievalOptions(NamedTuple):
     """What is kept of the items that come back; None, as in a worker of the executor: nothing."""
     provenance: Provenance | None = None
     """What the run is to say that it was made with."""
+    known: Collection[str] = ()
+    """The documents that the golden set judges or forbids, which tell a document's id from that of a chunk."""
     progress: Callable[[int], object] | None = None
     """Called, from the thread that collects the answers, with how many queries a reply has answered."""
 
     def checked(self) -> RetrievalOptions:
         """Return the options themselves. Raises ValueError for a value out of range."""
         counts = {name: getattr(self, name) for name in ("depth", "concurrency", "repeat")}
-        wrong = {
-            name: "a whole number, 1 or more" for name, n in counts.items() if type(n) is not int or n < 1
-        }
+        wrong = {key: "a whole number, 1 or more" for key, n in counts.items() if type(n) is not int or n < 1}
         if self.duplicates not in {"error", "collapse"}:
             wrong["duplicates"] = "'error' or 'collapse'"
         if self.timeout is not None and not 0 < self.timeout < float("inf"):
@@ -228,9 +228,7 @@ def _split_batch(
     for all. Raises AnswerError where there are fewer or more.
     """
     size = len(queries)
-    expected = (
-        f"A batched retriever returns a list with one result for each of the queries ({size}), in their order"
-    )
+    expected = f"A batched retriever returns a list of one result for each query ({size}), in their order"
     if isinstance(answer, (str, bytes, bytearray, AbstractSet, Mapping)) or not isinstance(answer, Iterable):
         raise AnswerError(f"came back: {describe(answer)}. {expected}.")
     results = iter(answer)
@@ -273,11 +271,11 @@ def _read_ids(
     seen = options.seen or Seen()
     if len(seen.items) < _MOST_KEPT:
         seen.items += items
-    if query.passages or (options.doc_id is None and goes_by_metadata(items, query.judgments)):
+    if query.passages or (options.doc_id is None and goes_by_metadata(items, query, options.known)):
         from pytest_irmetrics.retrieval.passages import read_chunk_ranking  # noqa: PLC0415 - most golden sets judge none
 
         return read_chunk_ranking(
-            items, duplicates, options.doc_id, query, seen.titles, seen.almost_held, texts
+            items, duplicates, options.doc_id, query, options.known, seen.titles, seen.almost_held, texts
         )
     ranking = read_ranking(items, duplicates, options.doc_id)
     if items and type(items[0]) is not str:

@@ -71,7 +71,8 @@ def _answered(error: Exception) -> str:
     """Return a sentence with the beginning of the response that an HTTP client's error holds; empty where there is none."""
     try:
         response: Any = getattr(error, "response", None)
-        body = error.read(_BODY) if isinstance(error, HTTPError) else response.text
+        not_json = getattr(error, "doc", "")  # of a JSONDecodeError
+        body = error.read(_BODY) if isinstance(error, HTTPError) else not_json or response.text
         text = body.decode("utf-8", "replace") if isinstance(body, bytes) else body
         said = " ".join(text.split())
     except Exception:  # noqa: BLE001 - it is read, or was never read, or is another thing

@@ -34,14 +34,15 @@ def read_chunk_ranking(
     duplicates: str,
     doc_id: Callable[[Any], Any] | None,
     query: Query,
+    known: Collection[str],
     titles: dict[str, str],
     almost_held: dict[str, str],
     kept_texts: dict[str, str],
 ) -> tuple[str, ...]:
     """Return a ranking of the documents of an answer's items, and of the passages that the items contain.
 
-    An item's document is what `doc_id` returns; without that, the first that there is of these: its id, if the query judges
-    or forbids that; such a document, named by one of its usual fields; its id; whatever its fields name. A chunk stands for
+    An item's document is what `doc_id` returns; without that, the first that there is of these: its id, if that is judged
+    or forbidden; such a document, named by one of its usual fields; its id; whatever its fields name. A chunk stands for
     each passage that it is the first to contain, the best grade first. One that contains no passage, or only what was found
     before, keeps its rank under an id of its own; where `duplicates` is "collapse", the latter is dropped.
 
@@ -50,8 +51,8 @@ def read_chunk_ranking(
     does; for a chunk that comes twice, unless `duplicates` is "collapse"; and for one without a text that can be read, or
     where all are blank, of a document judged by passage.
     """
-    known = {*query.documents, *query.forbidden} if query.passages else query.judgments
-    documents = read_ids(items, doc_id, lambda item: _read_document(known, item))
+    own = {*query.documents, *query.forbidden}
+    documents = read_ids(items, doc_id, lambda item: _read_document(own, known, item))
     keep_titles(items, documents, titles)
     collapse = duplicates == "collapse"
     judged: dict[str, list[Passage]] = {}
@@ -81,7 +82,7 @@ def read_chunk_ranking(
         missed = [passage for passage in wanted if passage.key not in held]
         almost_held |= {passage.key: part for passage in missed if (part := _near_match(passage, content))}
         # Of a query that judges by document alone no chunk is anything else, whether or not its document is judged.
-        by_document = document in known or not query.passages
+        by_document = document in own or not query.passages
         entries = held if document in judged else [document] if by_document else []
         added = [entry for entry in entries if entry not in ranking]
         if added or not (entries and collapse):
@@ -115,8 +116,8 @@ def _chunk_entry(document: str, own_id: str | None, taken: Collection[str], judg
     return entry
 
 
-def _read_document(known: Collection[str], item: Any) -> tuple[str, float | None]:
-    """Return the document that an item is a chunk of, and the score of an explicit pair."""
+def _read_document(own: Collection[str], known: Collection[str], item: Any) -> tuple[str, float | None]:
+    """Return the document that an item is a chunk of, and the score of an explicit pair; `own` are the query's documents."""
     sources = [source for value in fields_of(item, SOURCE_NAMES) if (source := as_id(value))]
     source = next((source for source in sources if source in known), next(iter(sources), None))
     try:
@@ -125,7 +126,7 @@ def _read_document(known: Collection[str], item: Any) -> tuple[str, float | None
         if source is None:
             raise
         return source, None
-    return (own_id if source is None or own_id in known else source), score
+    return (own_id if source is None or own_id in own else source), score
 
 
 def _own_id(item: Any, document: str) -> str | None:

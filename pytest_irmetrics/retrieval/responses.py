@@ -31,7 +31,7 @@ from pytest_irmetrics.run.answer import as_id, ranked
 _NAMES_OF_ERRORS = ("error", "errors", "detail", "message")
 
 _NEVER_RESULTS: tuple[tuple[type | tuple[type, ...], str], ...] = (
-    (type(None), "Return an empty list where nothing was found."),
+    (type(None), "Is there a `return`? Return an empty list where nothing was found."),
     (str, "Its letters are no ids: return a list of ids, also of a single one."),
     ((bytes, bytearray, memoryview), "Decode it, and return a list of ids."),
     (AbstractSet, "A set has no order."),
@@ -234,14 +234,12 @@ def _require_all(response: Any) -> None:
         value = _at(response, path)
         if value is not None and (value < 100 if path == "@search.coverage" else value):
             shown = cut(printable(str(value)), 60)
-            raise RefusedError(
-                f"`{path.replace('/', '.')}` is {shown}: it holds only a part of the results. {cure}"
-            )
+            raise RefusedError(f"`{path.replace('/', '.')}` is {shown}: it holds part of the results. {cure}")
     # A shard that is not allocated counts as neither successful nor failed.
     shards, answering = _at(response, "_shards/total"), _at(response, "_shards/successful")
     if isinstance(shards, int) and isinstance(answering, int) and answering < shards:
         raise RefusedError(
-            f"{answering} of {shards} `_shards` answered: it holds only a part of the results. Mend the index."
+            f"{answering} of {shards} `_shards` answered: it holds part of the results. Mend the index."
         )
 
 

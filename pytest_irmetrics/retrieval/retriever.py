@@ -203,9 +203,7 @@ def _by_keyword(retriever: object, signature: inspect.Signature) -> inspect.Sign
     Raises RetrievalError where there is no parameter for the text.
     """
     kinds = inspect.Parameter
-    taken = [
-        of for of in signature.parameters.values() if of.kind is not of.VAR_POSITIONAL and of.name != "query"
-    ]
+    taken = [p for p in signature.parameters.values() if p.kind is not p.VAR_POSITIONAL and p.name != "query"]
     if "query" not in signature.parameters and all(of.kind is not of.VAR_KEYWORD for of in taken):
         how = "Give a function of (query, k) that calls it and returns the documents."
         raise RetrievalError(f"The retriever is {describe(retriever)}. Its run takes no `query`. {how}")

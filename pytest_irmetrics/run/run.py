@@ -165,9 +165,7 @@ def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]
     for given, ranking in rankings.items():
         query_id = as_id(given)
         if query_id is None:
-            raise RunError(
-                f"a query's id is text, not {type(given).__name__}. Give a mapping of query id to ids."
-            )
+            raise RunError(f"a query's id is text, not {type(given).__name__}. Map query ids to ids.")
         if query_id in answers:
             raise RunError(f"query {quote(query_id)} comes twice. Give each query one ranking.")
         ids = tuple(ranking if isinstance(ranking, (list, tuple)) else _listed(query_id, ranking))

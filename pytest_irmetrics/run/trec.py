@@ -19,9 +19,7 @@ def lines(answers: Answers) -> Iterator[str]:
         for number, name in enumerate((query_id, *ranking)):
             if why := _why_unfit(name, is_query=number == 0):
                 cure = "Save" if number else "Give the query an `id` of its own, or save"
-                raise RunError(
-                    f"{quote(name)} cannot be an id in a TREC run: {why}. {cure} with the suffix .json."
-                )
+                raise RunError(f"{quote(name)} is no id of a TREC run: {why}. {cure} with the suffix .json.")
         for rank, doc in enumerate(ranking):
             # Scores that fall by one keep the order for every reader, also for those that compare floats.
             yield f"{query_id} Q0 {doc} {rank + 1} {len(ranking) - rank} pytest-irmetrics\n"

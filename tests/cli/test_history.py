@@ -310,7 +310,7 @@ def test_what_is_no_ground_for_a_history(folder, tmp_path_factory, monkeypatch):
     shallow, outside = (tmp_path_factory.mktemp(name) for name in ("shallow", "outside"))
     git(shallow, "clone", "-q", "--depth", "1", f"file://{folder}", ".")
     monkeypatch.chdir(shallow)
-    told = "note: This clone is shallow: what was committed before is not in it. `git fetch --unshallow` fetches it."
+    told = "note: This clone is shallow: older commits are not in it. `git fetch --unshallow` fetches them."
     assert told in " ".join(history().out.split())
     (outside / BASELINE).parent.mkdir(parents=True)
     (outside / BASELINE).write_text(stored())

@@ -523,7 +523,7 @@ HISTORY = [  # the state, options, exit status, what is said
     (no_repository, [], 1, "It is in no Git repository"),
     (as_it_is, ["--since", "mian"], 1, "Git knows no commit mian in"),
     (as_it_is, ["--since", "main"], 0, "Since main"),
-    (shallow, [], 0, "This clone is shallow: what was committed before is not in it."),
+    (shallow, [], 0, "This clone is shallow: older commits are not in it."),
     (partial, [], 0, "it is a partial clone (--filter)"),
     (lfs, [], 0, "is a link, or kept in Git LFS"),
     (lfs, ["--since", "main"], 0, "is a link, or kept in Git LFS"),

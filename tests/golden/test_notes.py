@@ -204,6 +204,8 @@ def test_the_best_ranking_has_the_best_document_first(capsys):
         ("relevant", "a,c", True),
         ("forbidden", "a, z", False),
         ("forbidden", "a,", False),
+        ("relevant", "d-8, d-9", True),
+        ("relevant", "Route 66, Arizona", False),
     ],
 )
 def test_a_list_without_brackets_is_named_where_each_part_is_an_id(capsys, key, ids, named):
@@ -211,5 +213,5 @@ def test_a_list_without_brackets_is_named_where_each_part_is_an_id(capsys, key, 
         capsys,
         f"{TWO}- {{id: q, query: a third, {'' if key == 'relevant' else 'relevant: d, '}{key}: '{ids}'}}\n",
     )
-    told = f"faq.yaml:4: note: The document id '{ids}' is one id, and its parts are ids too. If a list is meant, write [{ids}]."
+    told = f"faq.yaml:4: note: The document id '{ids}' is one id, though its parts look like ids. If a list is meant, write [{ids}]."
     assert found == ([told] if named else [])

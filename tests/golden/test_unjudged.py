@@ -127,7 +127,7 @@ def test_a_baseline_that_is_too_shallow_fails_and_one_of_other_words_is_told(gat
     gated.test(['ir_golden("golden/*", depth=20)', 'ir_threshold("overlap@20", 0.8)'])
     result = gated.run("--ir-baseline")
     result.assert_outcomes(failed=1)
-    assert "overlap@20 needs 20 results a query, and the baseline holds 10." in printed(result)
+    assert "overlap@20 needs 20 results, and the baseline holds 10." in printed(result)
 
 
 def test_what_an_overlap_cannot_be_held_to_is_refused(gated):

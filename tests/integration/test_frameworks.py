@@ -149,11 +149,9 @@ def test_frames_of_pandas_and_polars():
     "package", ["elasticsearch", "elasticsearch.dsl", "opensearchpy", "opensearchpy.dsl"]
 )
 def test_a_part_of_the_results_and_a_search_that_has_not_run_are_explained(package):
-    assert "`timed_out` is True: it holds only a part of the results." in found(
-        response(package, timed_out=True)
-    )
+    assert "`timed_out` is True: it holds part of the results." in found(response(package, timed_out=True))
     failed = response(package, _shards={"total": 3, "successful": 1, "failed": 2})
-    assert "`_shards.failed` is 2: it holds only a part of the results." in found(failed)
+    assert "`_shards.failed` is 2: it holds part of the results." in found(failed)
     if package in ("elasticsearch.dsl", "opensearchpy"):
         assert "It is a search that has not run: return its .execute()" in read(need(package).Search())
 

@@ -26,7 +26,7 @@ def slow(project):
 def test_a_log_says_how_far_it_is_and_how_long_it_took(slow):
     result = slow.run_apart(cold=True)
     result.assert_outcomes(passed=1)
-    line = "test_search.py::test_search_quality?faq?: {} of 3 queries after {} s"
+    line = "test_search.py::test_search_quality?faq?: {} of 3 queries in {} s"
     result.stdout.fnmatch_lines([line.format(1, 10), line.format(2, 20), line.format(3, 30)])
     assert re.search(r"^\. +\[100%\]$", result.stdout.str(), re.MULTILINE)
 

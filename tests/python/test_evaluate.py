@@ -111,9 +111,7 @@ def test_the_depth_is_as_deep_as_the_metrics_need_and_at_least_ten():
     evaluate(GOLDEN, deep, ["recall@50"])
     evaluate(GOLDEN, deep, ["recall@5"], depth=7)
     assert asked == {10, 50, 7}
-    with pytest.raises(
-        ValueError, match="recall@50 needs 50 results a query, and the retriever is asked for 20"
-    ):
+    with pytest.raises(ValueError, match="recall@50 needs 50 results, and the retriever is asked for 20"):
         evaluate(GOLDEN, deep, ["recall@50"], depth=20)
 
 
@@ -121,7 +119,7 @@ def test_a_run_is_not_scored_deeper_than_it_was_asked():
     shallow = evaluate(GOLDEN, search, ["mrr"]).run
     for depth, read in ((None, 10), (50, 10), (5, 5)):
         with pytest.raises(
-            ValueError, match=rf"recall@50 needs 50 results a query, and the run is read to {read}\. C"
+            ValueError, match=rf"recall@50 needs 50 results, and the run is read to {read}\. C"
         ):
             evaluate(GOLDEN, shallow, ["recall@50"], depth=depth)
     assert evaluate(GOLDEN, Run({"a": ["d1"]}), ["recall@50"]).scores["recall@50"]["a"] == 0.5

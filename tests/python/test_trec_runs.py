@@ -142,12 +142,10 @@ UNFIT = [
 def test_what_would_read_otherwise_is_not_written(tmp_path, name, why):
     if name:
         with pytest.raises(
-            ValueError, match=rf"cannot be an id in a TREC run: it {why}.*\. Save with the suffix \.json"
+            ValueError, match=rf"is no id of a TREC run: it {why}.*\. Save with the suffix \.json"
         ):
             Run({"q": ["fine", name]}).save(tmp_path / "a.run")
-    with pytest.raises(
-        ValueError, match=rf"cannot be an id in a TREC run: it {why}.*\. Give the query an `id`"
-    ):
+    with pytest.raises(ValueError, match=rf"is no id of a TREC run: it {why}.*\. Give the query an `id`"):
         Run({name: ["fine"]}).save(tmp_path / "a.run")
     assert not (tmp_path / "a.run").exists()
 

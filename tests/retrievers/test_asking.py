@@ -157,6 +157,10 @@ def test_a_document_that_is_indexed_like_a_mapping_and_the_body_of_a_response_ar
         error.response = type("Response", (), {"text": "no such index [docs]" * 1000})()
         raise error
 
+    def of_a_login_page(query):
+        json.loads("<html>Sign in</html>")
+
+    assert "It answered: <html>Sign in</html>" in outcome(ask(of_a_login_page))
     assert "Its fields are attributes: `doc.id`, `doc.metadata" in outcome(ask(indexed))
     assert 'It answered: {"error": "no such index [docs]"}' in outcome(ask(refused))
     not_found.close()

@@ -45,6 +45,25 @@ def test_a_document_is_what_the_metadata_of_its_chunks_names(project, returned, 
     assert f"mrr {mrr:.4f}" in printed(result)
 
 
+@pytest.mark.parametrize(
+    ("queries", "answer"),
+    [
+        ("{query: refund, relevant: none.md}, {query: leak, relevant: secret.md}", '"secret.md", "faq.md"'),
+        ("{query: refund, relevant: none.md}, {query: leak, relevant: c2}", '"c1", "c2"'),
+        ("{query: refund, relevant: faq.md}, {query: leak, relevant: c2}", '"secret.md", "faq.md"'),
+    ],
+)
+def test_where_nothing_that_a_query_judges_came_back_the_other_queries_tell(project, queries, answer):
+    chunks(project, "Document('secret.md', 'c1'), Document('faq.md', 'c2')")
+    project.write("golden/faq.yaml", f"queries: [{queries}]")
+    project.test(['ir_golden("golden/*.yaml")'])
+    project.store()
+    [refund] = [line for line in project.baseline.read_text().split("\n") if '"refund"' in line]
+    assert f'"rankings": [[{answer}]]' in refund
+    project.write("golden/faq.yaml", f"queries: [{queries.replace('}, ', ', forbidden: [secret.md]}, ', 1)}]")
+    assert "secret.md is forbidden and stands at rank 1." in printed(project.run())
+
+
 @pytest.mark.parametrize("judged", ["refund.md", "{refund.md: 1, faq.md: 0}"])
 def test_no_judgment_of_grade_0_changes_a_rank(project, judged):
     chunks(project, "Document('faq.md', 'c1'), Document('faq.md', 'c2'), Document('refund.md', 'c3')")
