@@ -18,7 +18,7 @@ import argparse
 import json
 import sys
 
-from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.golden.lint import lint
@@ -66,5 +66,5 @@ def _summary(file: str, golden: GoldenSet) -> str:
         if any(limit is not None for limit in threshold.limits.values())  # and not all of them `off`
     )
     thresholds = f"thresholds on {', '.join(names)}" if names else "no thresholds"
-    queries = plural(len(golden.queries), "query")
-    return f"{file}: {queries}, {plural(len(golden.tags), 'tag')}, {thresholds}"
+    left = f", without any judgment and left out: {listed(golden.left_out, 5)}" if golden.left_out else ""
+    return f"{file}: {plural(len(golden.queries), 'query')}, {plural(len(golden.tags), 'tag')}, {thresholds}{left}"

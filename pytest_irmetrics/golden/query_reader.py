@@ -19,7 +19,7 @@ from pytest_irmetrics.base.numbers import (
     as_whole_number,
     read_number,
 )
-from pytest_irmetrics.base.wording import cut, quote
+from pytest_irmetrics.base.wording import cut, listed, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import Passage, Query
 from pytest_irmetrics.golden.source import Node, Source, Wrong, format_place
@@ -280,7 +280,8 @@ class QueryReader:
         fields = {key.value: value for key, value in _keys_of(node, self._source)}
         if not {"doc", "text"} <= fields.keys() <= {"doc", "text", "grade"}:
             advice = f"Write `{_PASSAGE}`; for grades of documents, `relevant: {{doc-9: 3, doc-4: 1}}`."
-            raise Wrong(node.place, f"An item of a list is an id or a passage, and this is neither. {advice}")
+            has = listed(list(fields), 5, quote)
+            raise Wrong(node.place, f"An item of a list is an id or a passage; this has {has}. {advice}")
         grade = self._read_grade(fields["grade"], "the passage") if "grade" in fields else 1
         passage = Passage(_read_name(fields["doc"], "doc"), read_text(fields["text"], "text"), grade)
         if not passage.normalized:

@@ -185,7 +185,7 @@ def _means(item: ItemReport) -> Iterator[Block]:
 def _tags_that_did_not_move(item: ItemReport) -> Iterator[Block]:
     """Yield how many slices did not move beyond chance, whose table is not shown."""
     if others := sum(not _trend(row) for row in item.slices):
-        text = f"{item.slices[0].metric}: no clear change in {plural(others, 'tag')}."
+        text = f"{item.slices[0].metric}: {plural(others, 'tag')}, each alone, moved no further than chance explains."
         yield Text(text, level=Level.VERBOSE, until=Level.VERBOSE)
 
 

@@ -162,10 +162,12 @@ def test_cells_that_are_json_are_that_value():
     assert golden.queries["q"].params == {"a": [1, None], "B": "01", "c": "5"}
 
 
-def test_queries_without_a_judgment_are_left_out():
+def test_queries_without_a_judgment_are_left_out_and_named(capsys):
     assert load("a.csv", "query,docid,rating\na,d,1\na,e,\nb,f,\nc\n").left_out == ("b", "c")
     lines = '{"query": "a", "relevant": ["d"]}\n{"query": "b", "relevant": {}}\n{"query": "c"}\n'
     assert load("a.jsonl", lines).left_out == ("b", "c")
+    [[line], _] = cli(capsys, "check", "a.jsonl")
+    assert line == "a.jsonl: 1 query, 0 tags, no thresholds, without any judgment and left out: b, c"
 
 
 def beir(**splits: str) -> None:
