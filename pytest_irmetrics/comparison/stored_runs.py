@@ -32,13 +32,14 @@ def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:
 
 def old_ids(wanted: Iterable[Query], answers: Answers, asked: Mapping[str, Query]) -> dict[str, str]:
     """Return today's id → id in a stored run, of wanted queries to whose words that has an answer which is to none of those `asked`."""
-    new_ids = {words_of(query.id, query.text, query.params): query.id for query in wanted}
+    new_ids: dict[tuple[str, str], list[str]] = {}
+    for query in wanted:
+        new_ids.setdefault(words_of(query.id, query.text, query.params), []).append(query.id)
     found: dict[str, str] = {}
     for query_id, answer in answers.items() if new_ids else ():
-        new_id = new_ids.get(words_of(query_id, answer.text, answer.params))
-        is_asked = query_id in asked and is_in_the_words_of(asked[query_id], answer)
-        if new_id is not None and not is_asked:
-            found.setdefault(new_id, query_id)
+        left = new_ids.get(words_of(query_id, answer.text, answer.params))
+        if left and not (query_id in asked and is_in_the_words_of(asked[query_id], answer)):
+            found[left.pop(0)] = query_id  # several of the same words in order
     return found
 
 

@@ -179,12 +179,11 @@ def _with_moved_queries(
     for one in others if wanted else ():
         with suppress(IRMetricsError):  # then the test that it is of fails
             run = left.stored_run(one) or Run({})
-            found = old_ids(wanted, run.answers, _asked_today(item, left, one, run))
-            for new_id, old_id in found.items():
-                if new_id not in moved:
-                    moved[new_id], came[new_id] = run.answers[old_id], (one, old_id)
-                    if one == before:
-                        del answers[old_id]
+            asked, still = _asked_today(item, left, one, run), [q for q in wanted if q.id not in moved]
+            for new_id, old_id in old_ids(still, run.answers, asked).items():
+                moved[new_id], came[new_id] = run.answers[old_id], (one, old_id)
+                if one == before:
+                    del answers[old_id]
     return with_moved(answers, moved), came
 
 
