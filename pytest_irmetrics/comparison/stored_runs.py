@@ -26,7 +26,7 @@ def words_of(query_id: str, text: str | None, params: Mapping[str, Any]) -> tupl
 
 
 def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:
-    """Return the queries to which no answer under their id is, in the words that they have today."""
+    """Return the queries that have no answer under their id, or one to other words than theirs today."""
     return [q for i, q in queries.items() if i not in answers or not is_in_the_words_of(q, answers[i])]
 
 
@@ -46,9 +46,12 @@ def old_ids(wanted: Iterable[Query], answers: Answers, asked: Mapping[str, Query
 def under_todays_ids(run: Run, queries: Mapping[str, Query]) -> tuple[Run, Mapping[str, str]]:
     """Return a stored run with its answers under the ids that queries of their words have today, and by these ids the old ones."""
     came = old_ids(not_answered(queries, run.answers), run.answers, queries)
-    moved, gone = {new: run.answers[old] for new, old in came.items()}, {*came.values()}
+    if not came:
+        return run, came
+    moved = {new: run.answers[old] for new, old in came.items()}
+    gone = {*came.values()}
     left = {query_id: answer for query_id, answer in run.answers.items() if query_id not in gone}
-    return (Run.of(with_moved(left, moved), run.header) if moved else run), came
+    return Run.of(with_moved(left, moved), run.header), came
 
 
 def with_moved(answers: Answers, moved: Answers) -> Answers:

@@ -64,12 +64,8 @@ def _load(item: GatedItem, path: Path, shown: str) -> Run:
     run, came = under_todays_ids(Run.load(path, shown=shown), item.golden.queries)
     if came:
         renamed = listed([f"{old} → {new}" for new, old in came.items()], FEW)
-        item.notes.append(
-            Note(
-                "quiet",
-                f"{plural(len(came), 'query has', 'queries have')} another id than in {shown}: {renamed}.",
-            )
-        )
+        have = plural(len(came), "query has", "queries have")
+        item.notes.append(Note("quiet", f"{have} another id than in {shown}: {renamed}."))
     return run
 
 
