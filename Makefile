@@ -29,7 +29,7 @@ mutants: $(VENV)/.ready-mutants
 	rm -rf $(VENV)/mutants && git clone -q . $(VENV)/mutants
 	cd $(VENV)/mutants && export PYTHONPATH="$$PWD" PATH="$(abspath $(VENV))/bin:$$PATH" && \
 		python -m tests.mutants init tests/mutants/cosmic-ray.toml session.sqlite && \
-		python -m tests.mutants sample session.sqlite --size $(SIZE) --seed $(SEED) $(ROOMS) && \
+		python -m tests.mutants sample session.sqlite $(ROOMS) --size $(SIZE) --seed $(SEED) && \
 		nice python -m tests.mutants exec tests/mutants/cosmic-ray.toml session.sqlite && \
 		cr-report --surviving-only --show-diff session.sqlite && cr-rate --estimate --fail-over 5 session.sqlite
 

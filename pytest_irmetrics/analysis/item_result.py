@@ -9,9 +9,10 @@ from math import inf
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.evaluation import Evaluation
+from pytest_irmetrics.evaluation.evaluation import Rankings
 from pytest_irmetrics.gates.verdict import NOTHING, Against, Case, Verdict, rates_rankings, usual_metric
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.metrics import Metric
+from pytest_irmetrics.metrics import Grade, Metric
 from pytest_irmetrics.reports.item_report import (
     ROW_VERDICTS,
     Degradation,
@@ -236,6 +237,8 @@ class ItemResult:
         # A gate over no query would have none under a new baseline either.
         if len(fell) + len(self.floors) < len(failed):
             return False
+        if any(verdict.word == "min" and not verdict.value for verdict in self.floors):
+            return False  # a mean of 0 is no state to go on from
         edited = self.comparison is not None and self.comparison.is_edited
         return not failed or (edited and not fell) or not all(v.over_no_query for v in fell)
 
@@ -261,14 +264,18 @@ class ItemResult:
         def scores(side: Evaluation | None) -> dict[str, float | None]:
             return {} if side is None or side.errors else {m.name: side.score(m, query.id) for m in shown}
 
+        rankings = now.rankings(query.id)
+        worst = _worst(query, rankings)
+        if any(ranking != worst for ranking in rankings):
+            status = status or f"the worst of {len(rankings)} answers"
         return QueryReport(
             query_id=query.id,
             text=query.text,
             where=evaluation.golden.where(query.id),
             judgments=dict(query.judgments),
             forbidden=list(query.forbidden),
-            now=_shown_ranking(now, query),
-            before=None if before is None else _shown_ranking(before, query),
+            now=list(worst),
+            before=None if before is None else list(_most_usual(before.rankings(query.id))),
             scores=scores(now),
             scores_before=scores(before),
             stages=stages,
@@ -300,8 +307,15 @@ def _verdict_report(verdict: Verdict) -> VerdictReport:
     )
 
 
-def _shown_ranking(evaluation: Evaluation, query: Query) -> list[str]:
-    """Return the ranking to show of a query: the first, or the first at fault, with a forbidden document or any where none is right."""
-    rankings = evaluation.rankings(query.id)
-    wrong = (r for r in rankings if (r if query.no_answer else not {*r}.isdisjoint(query.forbidden)))
-    return list(next(wrong, rankings[0]))
+def _worst(query: Query, rankings: Rankings) -> Sequence[str]:
+    """Return the worst of the answers to a query: one with a forbidden document, or any where none is right; else by its grades from the top."""
+
+    def rating(ranking: Sequence[str]) -> tuple[bool, list[Grade]]:
+        right = not ranking if query.no_answer else {*ranking}.isdisjoint(query.forbidden)
+        return right, [query.judgments.get(doc_id, 0) for doc_id in ranking]
+
+    return min(rankings, key=rating)
+
+
+def _most_usual(rankings: Rankings) -> Sequence[str]:
+    return max(rankings, key=rankings.count)

@@ -20,6 +20,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.metrics import mean
+from pytest_irmetrics.run.answer import document_of
 
 _FEWEST = 3
 """In how many answers a sign must be seen, how many results they must have, and how many ids: one or two are single cases."""
@@ -268,6 +269,25 @@ def _skipped(pair: AnswerPair) -> int:
     return skipped if is_late else 0
 
 
+def _other_texts(answers: AnswerPairs) -> str | None:
+    """Look for answers of which judged passages alone are gone, with other chunks of their documents in these places."""
+    changed = _changed(answers)
+    seen = [pair for pair in changed if _lost_passages_in_place(pair)]
+    if not _enough(len(seen), changed):
+        return None
+    return (
+        f"{_of_answers(seen, answers)} differ only where a judged passage stood: a chunk of its document came back there, "
+        "without the passage. Look at the texts: a stale index, documents that were edited, or how texts are cleaned and cut."
+    )
+
+
+def _lost_passages_in_place(pair: AnswerPair) -> bool:
+    documents = {passage.key: passage.doc for passage in pair.query.passages}
+    other = [(was, now) for was, now in zip(pair.before, pair.now, strict=False) if was != now]
+    in_place = len(pair.before) == len(pair.now) > len(other)
+    return in_place and all(documents.get(was) == document_of(now) for was, now in other)
+
+
 # What has many causes --------------------------------------------------------------------------------------
 
 
@@ -366,6 +386,7 @@ _SIGNS: Sequence[tuple[str, Callable[[AnswerPairs], str | None], bool]] = (
     ("other_query", _other_query, False),
     ("ended_early", _ended_early, False),
     ("began_late", _began_late, False),
+    ("other_texts", _other_texts, False),
     ("reordered", _reordered, True),
     ("nothing_shared", _nothing_shared, True),
     ("fewer_results", _fewer_results, False),

@@ -1,7 +1,7 @@
 """Faults in the code that the tests should notice: `make mutants`, by cosmic-ray with the operators of operators.py.
 
     python -m tests.mutants init tests/mutants/cosmic-ray.toml SESSION     every fault there is
-    python -m tests.mutants sample SESSION --size 20 --seed 1 [ROOM …]     all but so many a room are skipped
+    python -m tests.mutants sample SESSION [ROOM …] --size 20 --seed 1     all but so many a room are skipped
     python -m tests.mutants exec tests/mutants/cosmic-ray.toml SESSION     tried, one at a time, in the files as they lie here
 
 Then `cr-report SESSION` and `cr-rate SESSION` say what survived. All but `sample` are cosmic-ray's own commands.
