@@ -33,6 +33,17 @@ _ON_MEANS = (*WORDS, "accept", "baseline")
 _NAMED = 20
 """How many of a verdict's queries its report names of its own; it says how many more there are."""
 
+_MISTAKES = {
+    "nothing_returned",
+    "ids_respelt",
+    "same_answer",
+    "other_query",
+    "reversed",
+    "began_late",
+    "other_texts",
+}
+"""The kinds of change that nobody makes on purpose: no command to accept one is printed."""
+
 _AS_DECIDED = ("state", "text", "word", "tag", "origin", "single", "as_stored", "on_fall")
 """The fields of a verdict that its report has as they are."""
 
@@ -167,7 +178,7 @@ class ItemResult:
         if full is None and not words:
             return None
         own = [v for v in self.verdicts if (v.metric, v.tag) == (metric, tag) and v.word in _ON_MEANS]
-        broken = dict.fromkeys(v.sign for v in own if v.failed and not (v.single or v.as_stored))
+        broken = {v.sign: " as stored" if v.as_stored else "" for v in own if v.failed and not v.single}
         states = {verdict.state for verdict in own}
         default = "not checked" if words else ""
         limits = [words[word].sign for word in WORDS if word in words]
@@ -179,7 +190,7 @@ class ItemResult:
             n=len(self.evaluation.queries(metric, tag)),
             full=full,
             now=full,
-            gate=" ".join(f"✗{limit}" if limit in broken else limit for limit in limits),
+            gate=" ".join(f"✗{limit}{broken[limit]}" if limit in broken else limit for limit in limits),
             verdict=next((shown for state, shown in ROW_VERDICTS.items() if state in states), default),
             bounds=[gate.limit.value for word, gate in words.items() if word in ("min", "max")],
         )
@@ -224,12 +235,13 @@ class ItemResult:
         floors = [v for v in self.verdicts if v.failed and v.word in ("min", "min_each") and not v.single]
         return [verdict for verdict in floors if not verdict.compares and not verdict.over_no_query]
 
-    @property
-    def acceptable(self) -> bool:
-        """Whether storing a new baseline would make the test pass, but for floors, so that the command for it is worth printing.
+    def is_acceptable(self, kind: str | None) -> bool:
+        """Tell whether a new baseline would make the test pass, but for floors, and of that kind of change may be meant to.
 
         So too where floors alone fail of a golden set that was edited: what the judgments give now is the new state.
         """
+        if kind in _MISTAKES or any(verdict.word == "min" and not verdict.value for verdict in self.floors):
+            return False  # as a mean of 0 is no state to go on from
         failed = [verdict for verdict in self.verdicts if verdict.failed]
         fell = [verdict for verdict in failed if verdict.compares or verdict.word == "baseline"]
         if self.comparison is not None and self.comparison.edited_means:
@@ -237,8 +249,6 @@ class ItemResult:
         # A gate over no query would have none under a new baseline either.
         if len(fell) + len(self.floors) < len(failed):
             return False
-        if any(verdict.word == "min" and not verdict.value for verdict in self.floors):
-            return False  # a mean of 0 is no state to go on from
         edited = self.comparison is not None and self.comparison.is_edited
         return not failed or (edited and not fell) or not all(v.over_no_query for v in fell)
 

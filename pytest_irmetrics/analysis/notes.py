@@ -79,10 +79,19 @@ def _small_tags(result: ItemResult) -> Iterator[str]:
 
 
 def _would_pass(result: ItemResult) -> Iterator[str]:
-    """Name the queries marked ``xfail`` that would pass."""
+    """Name the queries marked ``xfail`` that would pass, and are no worse than they were."""
+    comparison, metric, passing = result.comparison, result.leading_metric, []
     for query in result.evaluation.known_bad:
-        if would_pass(result.evaluation, query, result.gates):
-            yield f"The query {query.id} is marked xfail ({query.xfail or 'no reason given'}) and would pass now: take the mark away."
+        now = before = 0.0
+        if comparison is not None and metric is not None and comparison.has(query.id):
+            now, before = (
+                side.score(metric, query.id) or 0.0 for side in (comparison.now, comparison.baseline)
+            )
+        if now >= before - TOLERANCE and would_pass(result.evaluation, query, result.gates):
+            passing.append(f"{query.id} ({query.xfail or 'no reason given'})")
+    if passing:
+        marked = plural(len(passing), "query marked xfail", "queries marked xfail")
+        yield f"{marked} would pass the gates on single queries: {listed(passing)}. Take the mark away."
 
 
 def _nothing_relevant(result: ItemResult) -> Iterator[str]:
@@ -420,12 +429,12 @@ def notes_on_accepted(stored: Run, asked: Run, run: Run) -> Iterator[Note]:
     yield from losses((name, stored.means.get(name), mean) for name, mean in run.means.items())
 
 
-def losses(means: Iterable[tuple[str, float | None, float | None]]) -> Iterator[Note]:
-    """Say which means, each with its value before and now, are lower in a baseline."""
+def losses(means: Iterable[tuple[str, float | None, float | None]], by: str = "") -> Iterator[Note]:
+    """Say which means, each with its value before and now, are lower in a baseline; and by what, if not by today's labels."""
     lower = [
         f"{name} {change_text(before, now)} ({signed_text(now - before)})"
         for name, before, now in means
         if before is not None and now is not None and now < before - TOLERANCE
     ]
     if lower:
-        yield Note("quiet", f"As the baseline this is lower: {', '.join(lower)}.")
+        yield Note("quiet", f"As the baseline this is lower{by}: {', '.join(lower)}.")

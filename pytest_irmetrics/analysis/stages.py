@@ -13,27 +13,27 @@ from pytest_irmetrics.metrics import mean
 from pytest_irmetrics.reports.item_report import ScoreRow
 
 
-def lost_at_stages(now: Evaluation, comparison: Comparison | None = None) -> tuple[str | None, bool]:
+def lost_at_stages(whole: Evaluation, comparison: Comparison | None = None) -> tuple[str | None, bool]:
     """Say at which stage relevant documents still are that left the results; without a comparison, that are not among them.
 
     Each counts at the stage that the retriever names first of those that hold it. None where none was lost, or no query
-    with stages lost one. Also returns whether stages still hold half of them.
+    with stages lost one. Also returns whether stages still hold half of them: to judge more documents would settle nothing then.
     """
-    today = now if comparison is None else comparison.now
+    paired = whole if comparison is None else comparison.now
     found: Counter[str | None] = Counter()
-    for query, relevant in _with_stages(today):
-        missing = relevant.difference(today.rankings(query.id)[0])
+    for query, relevant in _with_stages(paired):
+        missing = relevant.difference(paired.rankings(query.id)[0])
         if missing and comparison is not None:
             missing.intersection_update(comparison.baseline.rankings(query.id)[0])
-        stages = now.retrieved.stages[query.id]
+        stages = whole.retrieved.stages[query.id]
         found.update(next((name for name in stages if doc_id in stages[name]), None) for doc_id in missing)
     if not found:
         return None, False
-    recall = {row.metric.removeprefix(_ROW): row.full for row in stage_rows(now)}
+    recall = {name: share for name, (_, share) in _recall(whole).items()}
     (first, where), *others = [(found[name], _at(name)) for name in (*recall, None) if name in found]
     still = "still " if found.keys() - {None} else ""
     rest = "".join(f", {count:,} {place}" for count, place in others)
-    what = f"{plural(found.total(), relevant_word(today))} {'not found' if comparison is None else 'lost'}"
+    what = f"{plural(found.total(), relevant_word(paired))} {'not found' if comparison is None else 'lost'}"
     # Where no stage holds anything, that is said already.
     empty = [name for name in recall if not recall[name] and any(recall.values())]
     hint = "".join(f" Nothing relevant is {_at(name)} for any query." for name in empty)
@@ -49,22 +49,23 @@ def relevant_word(evaluation: Evaluation) -> str:
     return f"relevant {'passage' if all(judged) else 'document'}"
 
 
-_ROW = "recall of "
-
-
 def stage_rows(evaluation: Evaluation) -> list[ScoreRow]:
     """Return a row of the score table for each stage: which share of the relevant documents it holds, `recall of candidates`."""
+    return [
+        ScoreRow(f"recall of {name}", None, n, share, share, gate="", verdict="")
+        for name, (n, share) in _recall(evaluation).items()
+    ]
+
+
+def _recall(evaluation: Evaluation) -> dict[str, tuple[int, float]]:
+    """Return stage → how many queries with relevant documents have it, and which share of these it holds."""
     shares: dict[str, list[float]] = {}
     weights: dict[str, list[float]] = {}
     for query, relevant in _with_stages(evaluation):
         for name, ranks in evaluation.retrieved.stages[query.id].items():
             shares.setdefault(name, []).append(len(relevant.intersection(ranks)) / len(relevant))
             weights.setdefault(name, []).append(query.weight)
-    means = {name: mean(shares[name], weights[name]) for name in shares}
-    return [
-        ScoreRow(f"{_ROW}{name}", None, len(shares[name]), share, share, gate="", verdict="")
-        for name, share in means.items()
-    ]
+    return {name: (len(shares[name]), mean(shares[name], weights[name])) for name in shares}
 
 
 def _with_stages(evaluation: Evaluation) -> Iterator[tuple[Query, set[str]]]:

@@ -1,4 +1,4 @@
-"""Read commits and files out of a Git repository: no hook, filter, pager or network is used, and nothing is written.
+"""Read commits and files of Git, for `--ir-since`, `history` and what reports say of a baseline; no hook, filter, pager or network is used.
 
 Paths are relative to the repository's top folder, with `/`; they may hold any bytes, as `os.fsdecode` gives them.
 """
@@ -137,7 +137,9 @@ class Repository:
         fetch = ["--tags", "origin"]
         if branch and self._ask("config", f"remote.{remote}.url"):
             fetch = [remote, f"+{branch}:refs/remotes/{remote}/{branch}"]
-        shallow = f", a shallow clone. {_WHOLE_CLONE}" if self.is_shallow else "."
+        shallow = "."
+        if self.is_shallow:
+            shallow, fetch = f", a shallow clone. {_WHOLE_CLONE}", ["--unshallow", *fetch]
         raise GitError(
             f"Git knows no commit {printable(revision)} in {self._where()}{shallow} "
             f"Fetch it: {self._command_to_type('fetch', *fetch)}; or give another branch, tag or commit."

@@ -11,7 +11,7 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluation import CustomMetrics
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.golden.query import Passage, is_in_the_words_of
+from pytest_irmetrics.golden.query import Passage, folded, is_in_the_words_of
 from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Answer, Run
@@ -22,7 +22,7 @@ from pytest_irmetrics.run.answer import Answers
 
 def words_of(query_id: str, text: str | None, params: Mapping[str, Any]) -> tuple[str, str]:
     """Return the text and the params of a query as a key to find it by under another id; its id in place of a text that it lacks."""
-    return text or f"\0{query_id}", json.dumps(params, sort_keys=True, default=str) if params else ""
+    return folded(text or f"\0{query_id}"), json.dumps(params, sort_keys=True, default=str) if params else ""
 
 
 def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:
@@ -124,7 +124,7 @@ def _read_metric(name: str, depth: int | None, custom: CustomMetrics) -> Metric 
 
 
 def with_answers(run: Run, answers: Answers, custom: CustomMetrics) -> Run:
-    """Return a stored run with some answers exchanged or added, and its means computed anew."""
+    """Return a stored run with some answers exchanged or added, as `--ir-query` accepts them, and its means computed anew."""
     changed = Run.of({**run.answers, **answers}, run.header)
     means = _means_of(changed, [_read_metric(name, run.depth, custom) for name in run.means], custom)
     return Run.of(changed.answers, run.header._replace(means={one.name: mean for one, mean in means.items()}))

@@ -11,11 +11,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation, EvaluationError
 from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.metrics.names import read_metrics
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.run.answer import document_of
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor  # which most runs do not load
@@ -154,14 +154,11 @@ class UnknownIds(NamedTuple):
 def find_unknown_ids(evaluation: Evaluation) -> UnknownIds | None:
     """Return the ids of a run and of its golden set if they have none in common; None if they have, or if either has no ids."""
     counted, answers = evaluation.counted, set[tuple[str, ...]]()
-    both = ((query.judgments, ranking) for query in counted for ranking in evaluation.rankings(query.id))
-    if any(not judgments.keys().isdisjoint(ranking) for judgments, ranking in both):
-        return None  # as nearly always, at the first query
     known = {doc_id for query in counted for doc_id in (*query.documents, *query.forbidden)}
     returned: dict[str, None] = {}
     for query in counted:
         for ranking in evaluation.rankings(query.id):
-            documents = dict.fromkeys(map(document_of, ranking))
+            documents = dict.fromkeys(documents_of(query, ranking))
             if not known.isdisjoint(documents):
                 return None
             returned |= documents

@@ -219,10 +219,8 @@ def _unknown_ids(case: Case) -> Verdict | None:
         before = {document_of(entry) for ranking in answers for entry in ranking}
     details, text = (*unknown.examples, RETURN_KNOWN_IDS), unknown.problem
     if before and not (unknown.is_one_answer or unknown.alike):
-        known, returned = (
-            len(before.intersection(unknown.returned)),
-            plural(len(unknown.returned), "returned id"),
-        )
+        known = len(before.intersection(unknown.returned))
+        returned = plural(len(unknown.returned), "returned id")
         details = unknown.examples if known else details
         text = f"No judged document came back for any query: of the {returned} none is in the golden set, and {known or 'none'} in the baseline's answers."
     return Verdict("failed", text, "ids", details=details)

@@ -19,7 +19,7 @@ class Edit(NamedTuple):
     """An edit of what search is judged by."""
 
     kind: str
-    """What was edited, as a word: a limit, or one of those that `analysis.edits` finds."""
+    """What was edited, a key of `analysis.edits._EDITS`: what has no words there is not said."""
     what: str
     """Which of that kind: a query, a query and document, a limit."""
     before: str | None = None

@@ -34,7 +34,8 @@ def parse_yaml(text: str, source: Source) -> GoldenSet:
     """Read a golden set from the text of a YAML file. Raises GoldenSetError."""
     queries = QueryReader(source)
     top: list[tuple[Node, Node]] = []
-    source.attempt(lambda: _read_document(NodeReader(text.replace("\r", "\n"), source), queries, top))
+    text = text.replace("\r", "\n")  # which no \n follows: `decode` has made one of both
+    source.attempt(lambda: _read_document(NodeReader(text, source), queries, top))
     values, nodes = read_keys(  # what stands before a syntax error is checked, too
         Node((1, 1), top, "mapping"),
         {
@@ -156,7 +157,7 @@ _Dumper.add_representer(str, _Dumper.represent_text)
 
 
 def set_as_dict(golden: GoldenSet) -> dict[str, Any]:
-    """Return what a golden set says besides its queries, under the keys of its file; no name that is that of the file."""
+    """Return what a set says besides its queries, as `convert` names what another format drops; no name that is that of the file."""
     found: dict[str, Any] = {}
     from_path = () if golden.path is None else (without_gz(golden.path).stem, golden.path.name)
     if golden.name not in from_path:

@@ -13,7 +13,7 @@ from pytest_irmetrics.base.escape import is_invisible
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.query import Query
+from pytest_irmetrics.golden.query import Query, folded
 from pytest_irmetrics.metrics import Metric, Scorer, mean_of_scored
 from pytest_irmetrics.thresholds import EACH_TAG, MIN_TAGGED, WORDS, Limit
 
@@ -181,5 +181,4 @@ def _equal_queries(golden: GoldenSet) -> Iterator[_Note]:
 
 
 def _without_punctuation(text: str) -> str:
-    words = (text if text.isascii() else normalize("NFKC", text)).casefold().split()
-    return " ".join(filter(None, (word.strip(_PUNCTUATION) for word in words)))
+    return " ".join(filter(None, (word.strip(_PUNCTUATION) for word in folded(text).split())))

@@ -109,9 +109,17 @@ class Query:
 # Beside a stored answer
 
 
+def folded(text: str) -> str:
+    """Return a query's text as it is told from others: other case or white space is no other query."""
+    return normalize_text(text).casefold()
+
+
 def is_in_the_words_of(query: Query, answer: Answer) -> bool:
     """Whether a stored answer was to this text and params; a run without texts (a TREC run) pairs by id."""
-    return answer.text is None or (answer.text == query.text and answer.params == query.params)
+    stored, text = answer.text, query.text or ""
+    return stored is None or (
+        answer.params == query.params and (stored == text or folded(stored) == folded(text))
+    )
 
 
 def judges_other_passages(query: Query, answer: Answer) -> bool:

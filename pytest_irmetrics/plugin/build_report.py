@@ -39,7 +39,10 @@ def build_item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     report.unbound = [mean_name(limit.metric, limit.tag) for limit in limits if limit.tag not in bound]
     since = [f"--ir-since={settings.since}"] if settings.since else []
     report.look = item.command(*(["--ir-baseline"] if own else since))
-    report.accept = item.command("--ir-baseline-update") if own and result.acceptable else None
+    acceptable = result.is_acceptable(report.kind)
+    report.accept = item.command("--ir-baseline-update") if own and acceptable else None
+    if own or not item.baseline_file.exists():
+        report.notes += _on_floors(result, acceptable=acceptable)
     _add_titles(report, item)
     for query in report.queries:
         texts = item.seen.texts.get(query.query_id, {})
@@ -106,6 +109,10 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
             for row in report.rows
             if not row.metric.startswith("overlap")  # which is 1 with the new baseline
         )
+        if (then := result.comparison.under_stored_labels) is not None:
+            changes = (then.change(one) for one in then.now.metrics if one.kind == "ranking")
+            means = ((one.metric.name, one.baseline, one.now) for one in changes)
+            report.notes += losses(means, ", by the labels that were stored")
 
 
 def _run_to_store(item: GatedItem, result: ItemResult) -> Run:
@@ -148,8 +155,6 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
     result.notes += notes_on(result, verbose=item.verbosity >= 1)
     if comparison is not None and against == OWN_BASELINE and not update:
         result.notes += _on_limits(item, comparison, result.against)
-    if against == OWN_BASELINE or not item.baseline_file.exists():
-        result.notes += _on_floors(result)
     file = item.settings.shown(item.baseline_file)
     if against not in ("", OWN_BASELINE, file) and (item.baseline_file.exists() or update):
         said = f"{file}, is neither read nor stored: `against` gives {against} in its place."
@@ -160,7 +165,7 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
         result.notes.append(Note("normal", said))
 
 
-def _on_floors(result: ItemResult) -> Iterator[Note]:
+def _on_floors(result: ItemResult, *, acceptable: bool) -> Iterator[Note]:
     """Say which limits on how low scores may be would hold today, where there is no stored run, or a new one may be accepted."""
     starts = []
     for verdict in result.floors:
@@ -170,7 +175,7 @@ def _on_floors(result: ItemResult) -> Iterator[Note]:
             starts.append(f"`{verdict.metric} {verdict.word}={held:g}{tag}`")  # as ir_thresholds has it
     if starts and not result.against.name:
         yield Note("normal", f"To start from here: {', '.join(starts)}.")
-    elif starts and result.acceptable:
+    elif starts and acceptable:
         yield Note("normal", f"To accept it, set first: {', '.join(starts)}.")
 
 

@@ -31,7 +31,7 @@ from pytest_irmetrics.run.baseline import BaselineName, folder_of_test, is_basel
 
 
 @dataclass(eq=False)
-class _Departure:
+class _Fork:
     """Where HEAD left a branch: the commit that tests are compared with."""
 
     repository: Repository
@@ -71,78 +71,79 @@ class _Departure:
         return self._modules.get(os.path.realpath(file))
 
 
-_departure_key = pytest.StashKey[_Departure]()
+_fork_key = pytest.StashKey[_Fork]()
 
 
-def _departure(config: pytest.Config, folder: Path) -> _Departure:
+def _fork(config: pytest.Config, folder: Path) -> _Fork:
     """Return where HEAD left a branch. Raises GitError, also where a folder is in another repository than the root directory."""
     if nearest_repository(folder.resolve()) != nearest_repository(config.rootpath.resolve()):
         raise GitError(
             f"{folder} is in another Git repository than {config.rootpath}, as a submodule is, and its commits are not "
             "compared with that one's. Run its tests by themselves, with --rootdir there."
         )
-    if _departure_key not in config.stash:
+    if _fork_key not in config.stash:
         repository, settings = Repository(config.rootpath), run_config(config)
         commit = repository.merge_base(settings.since)
-        config.stash[_departure_key] = _Departure(
-            repository, settings.since, commit, settings.baseline_dir, *repository.changes(commit)
+        renamed, deleted, left_out = repository.changes(commit)
+        config.stash[_fork_key] = _Fork(
+            repository, settings.since, commit, settings.baseline_dir, renamed, deleted, left_out
         )
-    return config.stash[_departure_key]
+    return config.stash[_fork_key]
 
 
 def read_committed(item: GatedItem) -> CommittedTest:
-    """Return what a test was judged by. Raises GitError."""
-    ref, is_first = item.settings.since, _departure_key not in item.node.config.stash
+    """Return what a test was judged by at the commit where HEAD left a branch, for `add_since`. Raises GitError, which fails the test."""
+    ref, is_first = item.settings.since, _fork_key not in item.node.config.stash
     try:
-        left = _departure(item.node.config, Path(item.node.path).parent)
-        if is_first and left.commit == left.repository.commit("HEAD"):
+        fork = _fork(item.node.config, Path(item.node.path).parent)
+        if is_first and fork.commit == fork.repository.commit("HEAD"):
             said = f"{ref} is the commit that is checked out, so only what is not committed is compared."
             item.notes.append(Note("quiet", f"{said} After a merge: --ir-since=HEAD^1."))
-        path = left.repository.path_of(item.baseline_file)
-        report = SinceReport(ref, left.commit, "new", path, refuses=item.settings.refuses)
+        path = fork.repository.path_of(item.baseline_file)
+        report = SinceReport(ref, fork.commit, "new", path, refuses=item.settings.refuses)
         try:
-            before = _moved_from(item, left, path) if left.stored_run(path) is None else path
-            own = left.stored_run(before)
-            answers, came = _with_moved_queries(item, left, before, own)
+            before = _path_then(item, fork, path) if fork.stored_run(path) is None else path
+            own = fork.stored_run(before)
+            answers, moved_from = _with_moved_queries(item, fork, before, own)
         except RunError as error:
             return CommittedTest(report, why=str(error))
-        moved = Counter(path for path, _ in came.values())
+        moved = Counter(path for path, _ in moved_from.values())
         source = before if own is not None or not moved else moved.most_common(1)[0][0]
-        stored = left.stored_run(source)
+        stored = fork.stored_run(source)
         if stored is None:
             return CommittedTest(report)
-        run = Run.of(answers, stored.header) if came else stored
+        run = Run.of(answers, stored.header) if moved_from else stored
         report.renamed_from = None if own is None or before == path else before
         told = [f"Its baseline was {before}."] if report.renamed_from else []
         for one, count in moved.items():
             where = "under another id" if one == before else f"in {one}"
             told.append(f"{plural(count, 'query was', 'queries were')} {where}.")
-        known = _golden_set_under_todays_ids(item, left, source, run, came)
+        known = _golden_set_under_todays_ids(item, fork, source, run, moved_from)
         return CommittedTest(report, run, *known, told, is_part=own is None)
     except GitError as error:
         is_setting = item.node.config.getoption("ir_since") is None
         raise GitError(f"{'the setting ir_since, ' if is_setting else '--ir-since='}{ref}: {error}") from None
 
 
-def _moved_from(item: GatedItem, left: _Departure, path: str) -> str:
+def _path_then(item: GatedItem, fork: _Fork, path: str) -> str:
     """Return the path at which a baseline stood that was not at its own, as Git, its name or its queries find it; else its own.
 
     Raises RunError, and GitError where it may be one of several.
     """
-    if path in left.renamed:
-        return _renamed_from(item, left, path)
-    parts, tail, directory = path.split("/"), path.split("/")[-2:], left.directory
-    alike = [one for one in left.deleted if one.split("/")[-2:] == tail]
+    if path in fork.renamed:
+        return _by_its_queries(item, fork, path)
+    tail, directory = path.split("/")[-2:], fork.directory
+    alike = [one for one in fork.deleted if one.split("/")[-2:] == tail]
     if not alike:  # the setting ir_baseline_dir was another then, and what was stored there is there still
-        files = left.repository.files(left.commit, "/".join(parts[: -3 - directory.count("/")]))
+        files = fork.repository.files(fork.commit, folder_of_test(path, directory).as_posix())
         alike = [one for one in files if one.split("/")[-2:] == tail and not is_baseline(one, directory)]
     if len(alike) > 1:
         either = f"{path} may be what was any of {', '.join(alike)}."
         raise GitError(f"{either} Move it in a commit of its own: git mv OLD {path}")
-    return alike[0] if alike else _renamed_from(item, left, path)
+    return alike[0] if alike else _by_its_queries(item, fork, path)
 
 
-def _renamed_from(item: GatedItem, left: _Departure, path: str) -> str:
+def _by_its_queries(item: GatedItem, fork: _Fork, path: str) -> str:
     """Return which baseline that is gone was the test's: the one that holds most of its queries, at least half of its own.
 
     One of the same module and parameters may hold none. Of equals the one whose parameters are most alike, then the one that is the
@@ -150,10 +151,10 @@ def _renamed_from(item: GatedItem, left: _Departure, path: str) -> str:
     """
     name = BaselineName.of(path)
     asked = {words_of(query.id, query.text, query.params) for query in item.golden.queries.values()}
-    git_says = left.renamed.get(path, path)
+    git_says = fork.renamed.get(path, path)
     found = [(0, 0, True, git_says)]
-    for one in left.baselines:
-        run = left.stored_run(one) if _test_is_gone(item, left, one) else None
+    for one in fork.baselines:
+        run = fork.stored_run(one) if _test_is_gone(item, fork, one) else None
         if run is not None:
             held = sum(words_of(i, answer.text, answer.params) in asked for i, answer in run.answers.items())
             other = BaselineName.of(one)
@@ -163,7 +164,7 @@ def _renamed_from(item: GatedItem, left: _Departure, path: str) -> str:
 
 
 def _with_moved_queries(
-    item: GatedItem, left: _Departure, before: str, own: Run | None
+    item: GatedItem, fork: _Fork, before: str, own: Run | None
 ) -> tuple[Mapping[str, Answer], Mapping[str, tuple[str, str]]]:
     """Return a test's answers with those to what else it asks, if a baseline of the commit has them, and its test asks it no more.
 
@@ -173,79 +174,79 @@ def _with_moved_queries(
     answers = {} if own is None else dict(own.answers)
     wanted = not_answered(item.golden.queries, answers)
     moved: dict[str, Answer] = {}
-    came: dict[str, tuple[str, str]] = {}
+    moved_from: dict[str, tuple[str, str]] = {}
     parts = BaselineName.of(before).parts
-    others = sorted(left.baselines, key=lambda one: -len(parts & BaselineName.of(one).parts))
+    others = sorted(fork.baselines, key=lambda one: -len(parts & BaselineName.of(one).parts))
     for one in others if wanted else ():
         with suppress(IRMetricsError):  # then the test that it is of fails
-            run = left.stored_run(one) or Run({})
-            asked, still = _asked_today(item, left, one, run), [q for q in wanted if q.id not in moved]
+            run = fork.stored_run(one) or Run({})
+            asked, still = _asked_today(item, fork, one, run), [q for q in wanted if q.id not in moved]
             for new_id, old_id in old_ids(still, run.answers, asked).items():
-                moved[new_id], came[new_id] = run.answers[old_id], (one, old_id)
+                moved[new_id], moved_from[new_id] = run.answers[old_id], (one, old_id)
                 if one == before:
                     del answers[old_id]
-    return with_moved(answers, moved), came
+    return with_moved(answers, moved), moved_from
 
 
-def _asked_today(item: GatedItem, left: _Departure, path: str, run: Run) -> Mapping[str, Query]:
+def _asked_today(item: GatedItem, fork: _Fork, path: str, run: Run) -> Mapping[str, Query]:
     """Return the queries that the test of a baseline asks today: none where that is gone. Raises GoldenSetError."""
-    if _test_is_gone(item, left, path):
+    if _test_is_gone(item, fork, path):
         return {}
-    return item.settings.golden_set(left.repository.top / _golden_path(left, path, run)).queries
+    return item.settings.golden_set(fork.repository.top / _golden_path(fork, path, run)).queries
 
 
-def _test_is_gone(item: GatedItem, left: _Departure, path: str) -> bool:
+def _test_is_gone(item: GatedItem, fork: _Fork, path: str) -> bool:
     """Tell whether a baseline of the commit is of no test any more: it is gone, or its module, or its function in a module of this run."""
     name = BaselineName.of(path)
-    file = (folder_of_test(path, left.directory) / f"{name.module.name}.py").as_posix()
-    if left.is_gone(path) or file in left.deleted or file in left.renamed.values():
+    file = (folder_of_test(path, fork.directory) / f"{name.module.name}.py").as_posix()
+    if fork.is_gone(path) or file in fork.deleted or file in fork.renamed.values():
         return True
-    return not name.may_be_in(left.module(left.repository.top / file, item.node.session))
+    return not name.may_be_in(fork.module(fork.repository.top / file, item.node.session))
 
 
-def _golden_path(left: _Departure, baseline: str, run: Run) -> str:
+def _golden_path(fork: _Fork, baseline: str, run: Run) -> str:
     """Return the path in the repository of the golden set that a baseline names; `../…` where it is outside.
 
     Empty where the setting ir_baseline_dir was another then: how deep that folder was is not known.
     """
-    if not is_baseline(baseline, left.directory):
+    if not is_baseline(baseline, fork.directory):
         return ""
-    folder = folder_of_test(baseline, left.directory)
+    folder = folder_of_test(baseline, fork.directory)
     return posixpath.normpath(posixpath.join(folder, run.golden_set or ""))
 
 
 def _golden_set_under_todays_ids(
-    item: GatedItem, left: _Departure, source: str, run: Run, came: Mapping[str, tuple[str, str]]
+    item: GatedItem, fork: _Fork, source: str, run: Run, moved_from: Mapping[str, tuple[str, str]]
 ) -> tuple[GoldenSet | None, str]:
     """Return the golden set that a test's baseline was stored for, with the queries that had another id, or were in another set.
 
-    `came` is where these were. None, and why, as `_golden_set` does.
+    `moved_from` is where these were. None, and why, as `_golden_set` does.
     """
-    golden, why = _golden_set(item, left, source, run)
-    if golden is None or not came:
+    golden, why = _golden_set(item, fork, source, run)
+    if golden is None or not moved_from:
         return golden, why
-    paths = {path for path, _ in came.values()}
-    known = {path: _golden_set(item, left, path, left.stored_run(path) or run)[0] for path in paths}
+    paths = {path for path, _ in moved_from.values()}
+    known = {path: _golden_set(item, fork, path, fork.stored_run(path) or run)[0] for path in paths}
     queries = dict(golden.queries)
-    for query_id, (path, old_id) in came.items():
+    for query_id, (path, old_id) in moved_from.items():
         before = known[path]
         if before is not None and old_id in before.queries:
             queries[query_id] = replace(before.queries[old_id], id=query_id)
     return GoldenSet(list(queries.values()), relevance_level=golden.relevance_level), why
 
 
-def _golden_set(item: GatedItem, left: _Departure, baseline: str, run: Run) -> tuple[GoldenSet | None, str]:
+def _golden_set(item: GatedItem, fork: _Fork, baseline: str, run: Run) -> tuple[GoldenSet | None, str]:
     """Return the golden set that a baseline was stored for; None, and why, where it is not known beyond what that says."""
     golden, settings = item.golden, item.settings
     so = "so that its edits show as far as the baseline of that commit tells"
     if golden.path is None:
         return None, f"the golden set is made in Python, {so}."
-    path = _golden_path(left, baseline, run)
+    path = _golden_path(fork, baseline, run)
     try:
-        today = left.repository.path_of(golden.path)
-        data = left.repository.read(left.commit, path) if path and not path.startswith("../") else None
+        today = fork.repository.path_of(golden.path)
+        data = fork.repository.read(fork.commit, path) if path and not path.startswith("../") else None
         if data is None:  # it is not known, or was renamed, and its baseline carried over as it was
-            path, data = today, left.repository.read(left.commit, today)
+            path, data = today, fork.repository.read(fork.commit, today)
         if data is None:
             return None, f"{path} is no file of that commit, {so}."
         if today == path and golden.path.read_bytes() == data:
@@ -268,10 +269,10 @@ def baselines_gone_since(config: pytest.Config, renamed: Container[str | None]) 
     Empty where Git cannot tell.
     """
     try:
-        left = _departure(config, config.rootpath)
-        root = left.repository.path_of(config.rootpath.resolve())
+        fork = _fork(config, config.rootpath)
+        root = fork.repository.path_of(config.rootpath.resolve())
     except GitError:  # each test failed with it
         return []
-    moved = {path for new, path in left.renamed.items() if is_baseline(new, left.directory)}
-    gone = (path for path in left.baselines if left.is_gone(path) and path not in moved)
+    moved = {path for new, path in fork.renamed.items() if is_baseline(new, fork.directory)}
+    gone = (path for path in fork.baselines if fork.is_gone(path) and path not in moved)
     return [path for path in gone if path not in renamed and PurePosixPath(path).is_relative_to(root)]

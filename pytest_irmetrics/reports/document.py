@@ -95,7 +95,7 @@ def _verdicts(item: ItemReport) -> Iterator[Block]:
         if place and in_table and gate is not first_drop:
             continue
         others += bool(place) and not in_table
-        level = Level.NORMAL if not place or not (in_table or others > _MORE_VERDICTS) else Level.VERBOSE
+        level = Level.VERBOSE if place and (in_table or others > _MORE_VERDICTS) else Level.NORMAL
         yield Text(gate.text, "bad", level=level)
         if item.provenance and not place:
             yield Text(item.provenance)

@@ -115,7 +115,7 @@ def _module(form: str) -> Any:
 
 
 def write(targets: Iterable[Target], session: SessionReport) -> tuple[list[str], list[str]]:
-    """Write the reports; return the paths that were written, and a sentence on each that was not."""
+    """Write the reports, none of them to `-`, which the caller prints; return the paths that were written, and what is wrong with the others."""
     written, problems = [], []
     for target in targets:
         shown = f"${_SUMMARY}" if target.appends else escape_terminal(path_below(target.path))

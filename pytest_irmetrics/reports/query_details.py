@@ -26,9 +26,8 @@ class Move(NamedTuple):
 
 
 def moves(judgments: Mapping[str, Grade], before: Sequence[str], after: Sequence[str]) -> tuple[Move, ...]:
-    """Return the judged documents whose rank changed: falls first, the highest grade first, then the largest fall."""
-    was = {doc_id: rank for rank, doc_id in enumerate(before, 1)}
-    now = {doc_id: rank for rank, doc_id in enumerate(after, 1)}
+    """Return the judged documents whose rank changed, for `query_block`: falls first, the highest grade first, then the largest fall."""
+    was, now = _ranks(before), _ranks(after)
     not_returned = max(len(before), len(after)) + 1
     found = []
     for doc_id, grade in judgments.items():

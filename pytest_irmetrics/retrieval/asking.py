@@ -73,7 +73,7 @@ class Asking:
         self.pending: list[PendingAnswer] = []
         """Answers that have to be awaited; where there is one, the other calls are made on an event loop."""
         self.is_given_up = False
-        """Whether nobody waits any more."""
+        """Whether the caller on whose loop they are asked was cancelled (`ask_beside_loop`)."""
 
     def _iterate_calls(self) -> Iterator[Call]:
         """Yield the calls to make, each query once before any query twice; skip queries that have failed."""
@@ -210,7 +210,7 @@ class Asking:
 
 
 def answer_to(query: Query, rankings: tuple[Sequence[str], ...], agreeing: int | None = None) -> Answer:
-    """Return the answer to a query, with the texts of those passages that are in its rankings; `agreeing` as in `Answer`."""
+    """Return the answer to a query, of a retriever or of a stored run in its place, with the texts of those passages that are in its rankings; `agreeing` as in `Answer`."""
     if not query.passages:
         return Answer(rankings, query.text, query.params, agreeing=agreeing)
     found = {

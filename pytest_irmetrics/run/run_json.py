@@ -24,7 +24,7 @@ from pytest_irmetrics.run.answer import (
     RunError,
     pack,
     ranking_fault,
-    take_one_side,
+    take_it_whole,
 )
 
 Refuse = Callable[[str], NoReturn]
@@ -222,8 +222,8 @@ def _why_unreadable(text: str, error: Exception, shown: str) -> tuple[int, str, 
     """Return the line, what is wrong and what to do of a text that is no JSON, or none that is strict."""
     if conflict := CONFLICT.search(text):
         cure = (
-            f"{take_one_side(shown)} The merged search may answer as neither side's did: compare a baseline "
-            "(`pytest --ir-baseline`), then store it anew (`pytest --ir-baseline-update`)."
+            f"{take_it_whole(shown)} Of a baseline `pytest --ir-baseline` then says what the merged search changes, and "
+            "`pytest --ir-baseline-update` accepts that."
         )
         return text[: conflict.start()].count("\n") + 1, "is in a merge conflict", cure
     body = text.rstrip()
