@@ -119,6 +119,8 @@ def _effect(result: ItemResult, comparison: Comparison) -> Iterator[str]:
             by_labels = (is_now.baseline or 0.0) - (was.baseline or 0.0)
             if max(abs(by_labels), abs(is_now.delta - was.delta)) > TOLERANCE:
                 by_search = f"{signed_text(is_now.delta)} by the search"
+                if was.delta < min(is_now.delta, 0.0) - TOLERANCE:
+                    by_search += f" (by the stored {labels} {signed_text(was.delta)})"
                 moved.append(f"{metric.name} {signed_text(by_labels)} by the {labels} alone, {by_search}")
     if moved:
         yield f"Moved: {'; '.join(moved)}."

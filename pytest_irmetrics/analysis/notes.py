@@ -377,8 +377,9 @@ def _run_noise(comparison: Comparison, result: ItemResult, *, small: bool) -> It
         noise = comparison.run_noise(verdict.metric, verdict.tag)
         if noise is not None and noise.deviation > 0 and (verdict.limit < noise.margin) is small:
             what = mean_name(verdict.metric, verdict.tag)
-            less = " is less than what differs from run to run" if small else ""
-            yield f"max_drop {score_text(verdict.limit)} of {what}{less}. {noise_text(noise, verdict.limit)}"
+            less = "less" if small else "no less"
+            limit = f"max_drop {score_text(verdict.limit)} of {what}"
+            yield f"{limit} is {less} than what differs from run to run. {noise_text(noise, verdict.limit)}"
 
 
 def _relevant_counts(comparison: Comparison, result: ItemResult) -> Iterator[str]:

@@ -224,6 +224,9 @@ def _means(
             if parts:
                 shown = ", ".join(f"{part} {signed_text(delta)}" for part, delta in parts.items())
                 worse = comparison.change(metric, tag).worse or labels.change(metric, tag).worse
+                now_moved, then_moved = (side.change(metric, tag).delta for side in (comparison, labels))
+                if then_moved < min(now_moved, 0.0) - TOLERANCE:
+                    shown += f" (by the labels of then {signed_text(then_moved)})"
                 moved = f"{mean_name(metric, tag)} {change_text(found[''], found['added'])}: {shown}."
                 pay = plural(len(worse), "query pays", "queries pay")
                 yield f"{moved} {pay}: {listed(worse, FEW)}." if worse else moved

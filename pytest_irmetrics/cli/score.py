@@ -28,6 +28,7 @@ from pytest_irmetrics.analysis.notes import notes_on
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.comparison import compare, compare_with_itself
+from pytest_irmetrics.comparison.stored_runs import under_todays_ids
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import DEFAULT_DEPTH, require_depth
 from pytest_irmetrics.gates.decide import decide
@@ -62,17 +63,21 @@ def run(options: argparse.Namespace) -> int:
     golden = shared.load_golden(options.golden, options.metric)
     wanted = [shared.find_query(golden, query_id, f"{options.golden}:1").id for query_id in options.queries]
     paths = [options.stored, *([] if options.against is None else [options.against])]
-    runs = shared.load_runs(paths, options.tests, options.golden)
-    for shown, one in runs:
+    runs, renamed = [], []
+    for shown, stored in shared.load_runs(paths, options.tests, options.golden):
+        one, note = under_todays_ids(stored, golden.queries, shown)
         if golden.queries.keys().isdisjoint(one):
             raise shared.CommandError(
                 f"{shown}: answers no query of {options.golden}. Check that both call the queries the same."
             )
+        runs.append((shown, one))
+        renamed += [Note("quiet", note)] if note else []
     if len({os.path.realpath(shown) for shown, _ in runs}) < len(runs):
         raise shared.CommandError(
             f"{runs[0][0]}: is compared with itself, so nothing can fall. Give the run before as --against."
         )
     result = _result(golden, runs, options.metrics)
+    result.notes += renamed
     named = [part for path in paths for part in ("--run", path)]
     named += [part for test in options.tests for part in ("--test", test)]
     label = shlex.join(["pytest-irmetrics", "label", options.golden, *named])

@@ -8,6 +8,7 @@ from dataclasses import replace
 from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
+from pytest_irmetrics.base.wording import FEW, listed, plural
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluation import CustomMetrics
 from pytest_irmetrics.golden import GoldenSet, Query
@@ -22,7 +23,9 @@ from pytest_irmetrics.run.answer import Answers
 
 def words_of(query_id: str, text: str | None, params: Mapping[str, Any]) -> tuple[str, str]:
     """Return the text and the params of a query as a key to find it by under another id; its id in place of a text that it lacks."""
-    return folded(text or f"\0{query_id}"), json.dumps(params, sort_keys=True, default=str) if params else ""
+    return folded(text) if text else f"\0{query_id}", json.dumps(
+        params, sort_keys=True, default=str
+    ) if params else ""
 
 
 def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:
@@ -43,15 +46,17 @@ def old_ids(wanted: Iterable[Query], answers: Answers, asked: Mapping[str, Query
     return found
 
 
-def under_todays_ids(run: Run, queries: Mapping[str, Query]) -> tuple[Run, Mapping[str, str]]:
-    """Return a stored run with its answers under the ids that queries of their words have today, and by these ids the old ones."""
+def under_todays_ids(run: Run, queries: Mapping[str, Query], shown: str) -> tuple[Run, str]:
+    """Return a stored run with its answers under the ids that queries of their words have today, and a note that names these."""
     came = old_ids(not_answered(queries, run.answers), run.answers, queries)
     if not came:
-        return run, came
+        return run, ""
     moved = {new: run.answers[old] for new, old in came.items()}
     gone = {*came.values()}
     left = {query_id: answer for query_id, answer in run.answers.items() if query_id not in gone}
-    return Run.of(with_moved(left, moved), run.header), came
+    renamed = listed([f"{old} → {new}" for new, old in came.items()], FEW)
+    have = plural(len(came), "query has", "queries have")
+    return Run.of(with_moved(left, moved), run.header), f"{have} another id than in {shown}: {renamed}."
 
 
 def with_moved(answers: Answers, moved: Answers) -> Answers:

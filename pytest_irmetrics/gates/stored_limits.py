@@ -7,6 +7,7 @@ from itertools import chain
 from typing import NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
+from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.gates.verdict import subject
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric, parse_metric
@@ -118,4 +119,4 @@ def _holds_less(word: str, was: Gate | None, now: Gate | None, mean: float | Non
     mean = 1.0 if mean is None else mean
     # Of `auto` there are two: a fall beyond `allowed` may fail, one beyond `exact` does whatever chance says.
     lower, higher = (was, now) if WORDS[word].looser == "higher" else (now, was)
-    return lower.exact(mean) <= higher.allowed(mean)
+    return lower.exact(mean) <= higher.allowed(mean) and lower.allowed(mean) < higher.exact(mean) - TOLERANCE

@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from pytest_irmetrics.base.wording import FEW, listed, plural, printable
+from pytest_irmetrics.base.wording import plural, printable
 from pytest_irmetrics.comparison.stored_runs import under_todays_ids
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates.verdict import Against
@@ -61,11 +61,8 @@ def read_stored_run(item: GatedItem, against: Any) -> tuple[Run | None, Against]
 
 def _load(item: GatedItem, path: Path, shown: str) -> Run:
     """Read a stored run, with its answers under the ids that their queries have today: a note names those that had another."""
-    run, came = under_todays_ids(Run.load(path, shown=shown), item.golden.queries)
-    if came:
-        renamed = listed([f"{old} → {new}" for new, old in came.items()], FEW)
-        have = plural(len(came), "query has", "queries have")
-        item.notes.append(Note("quiet", f"{have} another id than in {shown}: {renamed}."))
+    run, renamed = under_todays_ids(Run.load(path, shown=shown), item.golden.queries, shown)
+    item.notes += [Note("quiet", renamed)] if renamed else []
     return run
 
 

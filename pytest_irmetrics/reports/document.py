@@ -185,7 +185,9 @@ def _means(item: ItemReport) -> Iterator[Block]:
 def _tags_that_did_not_move(item: ItemReport) -> Iterator[Block]:
     """Yield how many slices did not move beyond chance, whose table is not shown."""
     if others := sum(not _trend(row) for row in item.slices):
-        text = f"{item.slices[0].metric}: {plural(others, 'tag')}, each alone, moved no further than chance explains."
+        tags = plural(others, "other tag" if others < len(item.slices) else "tag")
+        alone = ", each alone," if others > 1 else ""
+        text = f"{item.slices[0].metric}: {tags}{alone} moved no further than chance explains."
         yield Text(text, level=Level.VERBOSE, until=Level.VERBOSE)
 
 
@@ -256,7 +258,8 @@ def _errors(item: ItemReport) -> Iterator[Block]:
         if len(kinds) > 1 or error.rstrip(".") not in item.gates[0].text:
             sentences = re.split(r"(?<=\.) ", error)
             text = " ".join(sentence for sentence in sentences if sentence not in said) or error
-            yield Text(f"{plural(len(alike), 'query')}: {text}", level=level)
+            such = ", for example" if len(failing) < len(alike) else ""
+            yield Text(f"{plural(len(alike), 'query')}{such}: {text}", level=level)
             said.update(sentences)
         for query in failing[:_PLACES]:
             yield Text(f"{query.where}: {query.query_id}", indent=1, level=level)
@@ -296,11 +299,11 @@ def _queries(item: ItemReport) -> Iterator[Block]:
 def _worst_first(item: ItemReport) -> str:
     """Return what stands above the queries: `27 queries worse by ndcg@10, the worst first:`."""
     gate, *others = explaining_gates(item.gates)
-    if not gate.on_fall:
-        return "Its queries, the worst first:"
     since = f" since {item.against}" if item.since and item.since.where == item.against else ""
     shown = {query_id for one in others for query_id in one.queries}.difference(gate.queries)
     also = "; then those of other limits" if gate.explained_by < 3 and shown else ""
+    if not gate.on_fall:
+        return f"Its queries, the worst first{also}:"
     return f"{gate.worse(f' by {mean_name(gate.metric, gate.tag)}{since}')}{also}:"
 
 

@@ -148,7 +148,7 @@ def blocks(history: BaselineHistory, limit: int) -> Iterator[Block]:
         ("queries", ">", lambda one: "" if one.problem else str(one.query_count)),
         (leading, ">", lambda one: "" if one.problem else score_text(one.means.get(leading))),
         ("change", ">", lambda one: signed_text(one.changes[leading]) if leading in one.changes else ""),
-        ("", "<", lambda one: "lowered" if one.lowered else ""),
+        ("", "<", _lowered),
         ("subject", "<", lambda one: one.subject),
     ]
     shown = points[-limit:][::-1]
@@ -163,12 +163,20 @@ def blocks(history: BaselineHistory, limit: int) -> Iterator[Block]:
     if lowered:
         counted = plural(len(lowered), "version")
         yield Text(f"{counted} lowered {leading}, by {score_text(-sum(lowered))} together.")
+    if "lowered*" in map(_lowered, points):
+        yield Text("* by the judgments before that version, which edited them")
     if history.since is not None:
         pin = history.since
         changes = f", over the queries that both hold: {_changes_text(pin.changes)}" if pin.changes else ""
         yield Text("")
         yield Text(f"Since {pin.subject} ({pin.date}, {pin.short}){changes}.")
         yield from (Text(text, indent=1) for text in _besides(pin, leading))
+
+
+def _lowered(point: HistoryPoint) -> str:
+    """Say whether a version lowered a mean; with a star where no mean is lower by today's judgments."""
+    by_today = any(point.changes[name] < -TOLERANCE for name in point.lowered)
+    return f"lowered{'' if by_today else '*'}" if point.lowered else ""
 
 
 def _changes_text(changes: dict[str, float]) -> str:

@@ -143,7 +143,9 @@ class SessionReport(NamedTuple):
         elif failed:
             text = f"{failed} of {plural(len(items), unit)} {'fails' if failed == 1 else 'fail'}"
         elif expected:
-            text = f"no {unit} of {len(items)} fails unexpectedly"
+            text = (
+                f"{expected} of {plural(len(items), unit)} {'fails' if expected == 1 else 'fail'} as expected"
+            )
         elif any(item.only_queries for item in items):
             text = f"{plural(len(items), unit)}, no mean judged"
         else:
@@ -170,8 +172,9 @@ class SessionReport(NamedTuple):
         states = [gate.state for gate in item.gates]
         text = "FAILS" if failed else "passes"
         if item.outcome == "error":  # retrieving every query is a gate of its own, and it failed
-            failing = sum(query.error is not None for query in item.queries)
-            text += f", {failing:,} of {query_count(item)} not retrieved"
+            failing = [query for query in item.queries if query.error is not None]
+            asked = item.query_count + sum(query.status.startswith("xfail") for query in failing)
+            text += f", {len(failing):,} of {plural(asked, 'query')} not retrieved"
             text += f", {item.unasked:,} not asked" if item.unasked else ""
         elif item.only_queries and not failed:
             text = f"{'single queries pass, ' if 'passed' in states else ''}no mean judged"

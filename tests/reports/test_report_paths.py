@@ -165,7 +165,7 @@ SESSIONS = {
     "irmetrics.check(); 1 / 0": ("1 of 1 golden set fails", [("passed", "failed")], None),
     "1 / 0": ("nothing was measured, 1 test failed", [], "ZeroDivisionError: division by zero"),
     "import pytest; irmetrics.evaluate(); pytest.skip()": (
-        "no golden set of 1 fails unexpectedly",
+        "1 of 1 golden set fails as expected",
         None,
         None,
     ),
@@ -201,7 +201,7 @@ def test_an_expected_failure_is_told_as_such(project):
     found = report(project)
     assert (found["tests"][0]["test_outcome"], found["headline"]) == (
         "xfailed",
-        "no golden set of 1 fails unexpectedly",
+        "1 of 1 golden set fails as expected",
     )
 
 

@@ -30,7 +30,13 @@ def without_time(text):
                 r"(?s)--- test_down.*?(?=--- retr)|golden/help.yaml \[words.*?(?=golden/d)", "", shown
             ),
         ),
-        ("-vv", lambda shown: shown.partition("the worst first:\n")[2].partition("\n\n")[0] + "\n"),
+        (
+            "-vv",
+            lambda shown: (
+                shown.partition("the worst first; then those of other limits:\n")[2].partition("\n\n")[0]
+                + "\n"
+            ),
+        ),
     ],
 )
 def test_the_terminal(rich, option, part):

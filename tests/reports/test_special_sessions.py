@@ -245,7 +245,7 @@ JUDGED = [
     ({"outcome": "failed"}, "1 of 1 golden set fails", "FAILS"),
     ({"test_outcome": "failed"}, "1 of 1 golden set fails", "passes, but the test fails"),
     ({"outcome": "failed", "test_outcome": "failed"}, "1 of 1 golden set fails", "FAILS"),
-    ({"outcome": "failed", "test_outcome": "xfailed"}, "no golden set of 1 fails unexpectedly", "FAILS as expected"),
+    ({"outcome": "failed", "test_outcome": "xfailed"}, "1 of 1 golden set fails as expected", "FAILS as expected"),
     ({"test_outcome": "xfailed"}, "1 golden set passes", "passes"),
     ({"rows": []}, "1 golden set passes, 1 with nothing gated", "passes, nothing gated"),
     ({"rows": [], "outcome": "failed"}, "1 of 1 golden set fails", "FAILS, nothing gated"),

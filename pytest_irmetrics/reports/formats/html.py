@@ -200,7 +200,7 @@ def _label(query: QueryReport, item: ItemReport, *, compared: bool) -> str:
         return "error"
     if query.before is None:
         return "new" if compared else ""
-    delta = query.delta(item.leading_metric)
+    delta = None if query.status.startswith("xfail") else query.delta(item.leading_metric)
     return "" if delta is None else "same" if not delta else "worse" if delta < 0 else "better"
 
 
