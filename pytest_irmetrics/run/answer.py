@@ -134,11 +134,9 @@ def as_id(value: object) -> str | None:
     """Return an id as text: of text, an integer, a UUID or a NumPy integer; None for all else."""
     if isinstance(value, str):
         return str.__str__(value)  # the text itself, whatever a subclass prints as
-    if isinstance(value, bool):
-        return None
     if isinstance(value, UUID):
         return str(value)
-    if isinstance(value, SupportsIndex):
+    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
         try:
             return str(operator.index(value))
         except (TypeError, ValueError):  # an array of several, a NumPy boolean; over 4,300 digits
@@ -174,11 +172,9 @@ def is_further_chunk(entry: str, ranking: Sequence[str]) -> bool:
 
 def ranking_fault(ids: Sequence[str]) -> str:
     """Return what is wrong with a ranking's ids; empty where nothing is."""
-    different = set(ids)
-    if len(different) == len(ids) and "" not in different:
-        return ""  # as nearly always
-    repeated = first_repeat(ids)
-    return f"{quote(repeated[0])} is in it twice" if repeated else "an id is empty"
+    if (repeated := first_repeat(ids)) is not None:
+        return f"{quote(repeated[0])} is in it twice"
+    return "an id is empty" if "" in ids else ""
 
 
 def take_it_whole(shown: str) -> str:

@@ -7,7 +7,6 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
-from operator import countOf
 from pathlib import Path
 from typing import Any
 
@@ -110,12 +109,16 @@ class Run:
         """
         where = printable(os.fspath(path) if shown is None else shown)
         file = Path(path)
+        try:
+            data = read_bytes(file)
+        except FileError as error:
+            raise RunError(f"{where}: {error}") from None
         if without_gz(file).suffix.lower() == ".json":
-            run = cls.of(*run_json.loads(decode(_content(file, where), where), where, test))
+            run = cls.of(*run_json.loads(decode(data, where), where, test))
         else:
             from pytest_irmetrics.run import trec  # noqa: PLC0415 - baselines are JSON
 
-            run = cls.of(trec.read(_content(file, where), where))
+            run = cls.of(trec.read(data, where))
         run.source = os.path.realpath(path), test
         return run
 
@@ -152,13 +155,6 @@ class Run:
             ) from None
 
 
-def _content(file: Path, where: str) -> bytes:
-    try:
-        return read_bytes(file)
-    except FileError as error:
-        raise RunError(f"{where}: {error}") from None
-
-
 def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> dict[str, Answer]:
     """Return an answer of each ranking, in any accepted form. Raises RunError that says what is wrong with one."""
     answers: dict[str, Answer] = {}
@@ -168,26 +164,19 @@ def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]
             raise RunError(f"a query's id is text, not {type(given).__name__}. Map query ids to ids.")
         if query_id in answers:
             raise RunError(f"query {quote(query_id)} comes twice. Give each query one ranking.")
-        ids = tuple(ranking if isinstance(ranking, (list, tuple)) else _listed(query_id, ranking))
-        if countOf(map(type, ids), str) != len(ids):
-            ids = _as_texts(query_id, ids)
+        documents = [*_listed(query_id, ranking)]
+        ids = tuple([doc_id for doc_id in map(as_id, documents) if doc_id is not None])
+        if len(ids) < len(documents):
+            kind = next(type(one).__name__ for one in documents if as_id(one) is None)
+            raise _refusal(query_id, f": an id is text, not {kind}. Give a list of ids, best first.")
         if fault := ranking_fault(ids):
             raise _refusal(query_id, f": {fault}. Give each document once, by its id.")
         answers[query_id] = Answer((ids,))
     return answers
 
 
-def _as_texts(query_id: str, ids: tuple[Any, ...]) -> tuple[Any, ...]:
-    """Return ids as text. Raises RunError for what is no id."""
-    texts = tuple(map(as_id, ids))
-    if None in texts:
-        kind = type(ids[texts.index(None)]).__name__
-        raise _refusal(query_id, f": an id is text, not {kind}. Give a list of ids, best first.")
-    return texts
-
-
 def _listed(query_id: str, given: object) -> Iterable[Any]:
-    """Return the documents, best first, of a ranking that is neither a list nor a tuple."""
+    """Return the documents, best first, of a ranking, as they are in it."""
     if isinstance(given, Mapping):
         try:
             scores = [(as_id(doc) or "", float(score)) for doc, score in given.items()]
