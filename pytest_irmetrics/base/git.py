@@ -81,8 +81,8 @@ class Repository:
         self.top = folder
         self.top = Path(os.fsdecode(self._run("rev-parse", "--show-toplevel").removesuffix(b"\n")))
 
-    def _run(self, *words: str, otherwise: bytes | None = None) -> bytes:
-        """Return what a command prints; `otherwise`, if it is given, where it fails. Raises GitError."""
+    def _run(self, *words: str, may_fail: bool = False) -> bytes:
+        """Return what a command prints. Raises GitError, where it fails only unless it `may_fail`."""
         kept = {name: value for name, value in os.environ.items() if _UNSET.match(name) is None}
         command = [self._git, *_OPTIONS, *words]
         try:
@@ -91,18 +91,16 @@ class Repository:
             )
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             raise GitError(f"git {words[0]} cannot be run in {self._where()}: {error}.") from None
-        if done.returncode == 0:
+        if done.returncode == 0 or may_fail:
             return done.stdout
-        if otherwise is not None:
-            return otherwise
         said = done.stderr.decode("utf-8", "replace").strip() or "it printed nothing"
         advice = next((text for part, text in _ADVICE.items() if part in said), "")
         last = printable(said.splitlines()[-1].strip())
         raise GitError(f"git {words[0]} failed in {self._where()}: {last}.{advice}")
 
     def _ask(self, *words: str) -> str:
-        """Return what a command prints, without white space at the ends; empty where it says no by its exit status."""
-        return self._run(*words, otherwise=b"").decode("utf-8", "replace").strip()
+        """Return what a command prints, without white space at the ends; which is nothing where it says no by its exit status."""
+        return self._run(*words, may_fail=True).decode("utf-8", "replace").strip()
 
     def _where(self) -> str:
         """Return the repository's top folder as messages print it."""

@@ -157,7 +157,7 @@ def query_as_dict(query: Query, *, short: bool = False) -> dict[str, object]:
     passages = [passage._asdict() for passage in query.passages]
     in_list = passages or (short and all(grade == 1 for grade in grades.values()))
     record: dict[str, object] = {
-        "id": query.id,
+        "id": None if short and query.id == query.text else query.id,
         "query": query.text,
         "relevant": [*grades, *passages] if in_list else grades,
         "forbidden": list(query.forbidden),
@@ -169,11 +169,9 @@ def query_as_dict(query: Query, *, short: bool = False) -> dict[str, object]:
         "xfail": query.xfail,
         "note": query.note,
     }
-    if short and query.id == query.text:
-        del record["id"]
-    if short and query.no_answer:
-        del record["relevant"]
-    always = ("relevant",) if short else ("query", "relevant")
+    always = ["query", "relevant"]
+    if short:
+        always = [] if query.no_answer else ["relevant"]
     return {key: value for key, value in record.items() if value or key in always}
 
 
