@@ -9,14 +9,12 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.retrieval.answers import Staged
 from pytest_irmetrics.retrieval.calls import (
     Call,
     PendingAnswer,
     Reply,
     RetrievalError,
     RetrievalOptions,
-    call_retriever,
 )
 from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.run import Answer, Header, Run
@@ -93,13 +91,6 @@ class Asking:
                 if self.should_stop:
                     return
 
-    def ask_one_by_one(self) -> None:
-        """Make one call after the other, in this thread, until an answer has to be awaited."""
-        for call in self.calls:
-            self.add(call_retriever(self.target.function, call, self.options))
-            if self.pending:
-                return
-
     def in_flight(
         self,
         start: Callable[[Call, PendingAnswer | None], Any],
@@ -171,11 +162,9 @@ class Asking:
                 when = f"time {repeat + 1} of {options.repeat}: " if options.repeat > 1 else ""
                 self._errors.setdefault(query.id, when + outcome)
                 continue
-            if isinstance(outcome, Staged):
-                if not repeat:
-                    self._stages[query.id] = outcome.ranks(query.judgments)
-                outcome = outcome.ranking  # noqa: PLW2901 - it alone is kept
-            self._rankings[query.id][repeat] = pack(outcome)
+            if outcome.stages and not repeat:
+                self._stages[query.id] = outcome.ranks(query.judgments)
+            self._rankings[query.id][repeat] = pack(outcome.ranking)
             self._milliseconds[query.id][repeat] = reply.milliseconds
             self._has_answer = True
         if options.progress is not None:

@@ -129,8 +129,8 @@ class Call(NamedTuple):
         return self.failed(f"no answer came within {timeout:g} s{several} (ir_timeout).")
 
 
-_Outcome = tuple[str, ...] | Staged | str
-"""The ids of a query, of each stage where it has some, or a sentence that says what went wrong."""
+_Outcome = Staged | str
+"""The ids of a query, also of each stage where it has some, or a sentence that says what went wrong."""
 
 
 class Reply(NamedTuple):
@@ -202,14 +202,15 @@ def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptio
         """Return what became of a query of the call."""
         items, seen = [], options.seen or Seen()
         try:
-            items = _items_of(result.ranking if isinstance(result, Staged) else result, options.depth)
+            answer = result if isinstance(result, Staged) else Staged(result, {})
+            items = _items_of(answer.ranking, options.depth)
             texts = dict[str, str]()
             ids = _read_ids(items, query, options, options.duplicates, texts)
             if seen.keeps_texts and not call.asked_before:
                 seen.texts[query.id] = texts
             if len(ids) != len(items):
                 returned[query.id] = len(items)
-            return Staged(ids, _read_stages(result, query, options)) if isinstance(result, Staged) else ids
+            return Staged(ids, _read_stages(answer, query, options))
         except Exception as error:  # noqa: BLE001 - a result, its items and ir_doc_id are the user's, and may raise anything
             if isinstance(error.__cause__, NoIdError) and len(seen.without_id) < _MOST_KEPT:
                 seen.without_id += without_id(items)

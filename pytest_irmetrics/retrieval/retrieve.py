@@ -36,7 +36,10 @@ def retrieve(queries: Iterable[Query], retriever: Any, options: RetrievalOptions
     asking = Asking(queries, Retriever.of(retriever), options)
     if not asking.target.is_async:
         if options.is_sequential:
-            asking.ask_one_by_one()
+            for call in asking.calls:
+                asking.add(call_retriever(asking.target.function, call, options))
+                if asking.pending:
+                    break
         else:
             from pytest_irmetrics.retrieval.in_executor import ask_in_executor  # noqa: PLC0415
 
