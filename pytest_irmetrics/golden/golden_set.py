@@ -51,12 +51,13 @@ class GoldenSet:
         queries: dict[str, Query] = {}
         for query in _queries:
             if query.id in queries:
-                message = f"The query {quote(query.id)} is in it twice. Give each an `id` of its own."
-                raise GoldenSetError([Problem(self.name, None, None, message)])
+                twice = f"The query {quote(query.id)} is in it twice. Give each an `id` of its own."
+                raise _error(self.name, twice)
             queries[query.id] = query
         level = _grade(self.relevance_level) or 0
         if level <= 0:
-            raise GoldenSetError([Problem(self.name, None, None, _NO_LEVEL)])
+            advice = f"Give the lowest that counts, above 0 and up to {MAX_GRADE}."
+            raise _error(self.name, f"relevance_level is no grade. {advice}")
         object.__setattr__(self, "relevance_level", level)
         object.__setattr__(self, "queries", queries)
         object.__setattr__(self, "shown", self.shown or self.name)
@@ -98,10 +99,7 @@ class GoldenSet:
         without it, the set can only be evaluated with a stored run. A query without any judgment is left out. Raises
         GoldenSetError with the first problem that was found.
         """
-        try:
-            queries = [*_queries_of(judgments, texts or {})]
-        except Wrong as wrong:
-            raise GoldenSetError([Problem(name, *wrong.place, str(wrong))]) from None
+        queries = [*_queries_of(judgments, texts or {}, name)]
         judged = [query for query in queries if query.judgments]
         left_out = tuple(query.id for query in queries if not query.judgments)
         return cls(judged, name=name, relevance_level=relevance_level, left_out=left_out)
@@ -158,21 +156,21 @@ class GoldenSet:
         return f"<GoldenSet {self.shown}: {plural(len(self.queries), 'query')}>"
 
 
-_NO_LEVEL = f"relevance_level is no grade. Give the lowest that counts, above 0 and up to {MAX_GRADE}."
-_NOWHERE = None, None
-"""The place of what was given in Python."""
+def _error(name: str, message: str) -> GoldenSetError:
+    """Return what is wrong with a golden set of this name that was made in Python, where there is no line."""
+    return GoldenSetError([Problem(name, None, None, message)])
 
 
-def _queries_of(judgments: Any, texts: Any) -> Iterator[Query]:
-    """Yield the queries of judgments and texts given in Python, also those without a judgment. Raises Wrong."""
+def _queries_of(judgments: Any, texts: Any, name: str) -> Iterator[Query]:
+    """Yield the queries of judgments and texts given in Python, also those without a judgment. Raises GoldenSetError."""
     try:
         known = {as_id(query_id): text for query_id, text in texts.items()}
         given = [(as_id(query_id), documents.items()) for query_id, documents in judgments.items()]
     except AttributeError:
         shapes = "{query id: {document id: grade}}, and texts as {query id: text}"
-        raise Wrong(_NOWHERE, f"Judgments are no mapping of mappings. Give {shapes}.") from None
+        raise _error(name, f"Judgments are no mapping of mappings. Give {shapes}.") from None
     if not any(len(documents) for _, documents in given):
-        raise Wrong(_NOWHERE, "There is no query with a judgment. Give {query id: {document id: grade}}.")
+        raise _error(name, "There is no query with a judgment. Give {query id: {document id: grade}}.")
     asked = dict(given)
     for query_id, documents in [*given, *((query_id, ()) for query_id in known if query_id not in asked)]:
         text = known.get(query_id)
@@ -180,13 +178,13 @@ def _queries_of(judgments: Any, texts: Any) -> Iterator[Query]:
         odd = {doc: grade for doc, grade in documents if not as_id(doc) or grades[as_id(doc)] is None}
         if odd or not query_id:
             advice = f"Give ids as text or integers, and grades as numbers up to {MAX_GRADE}."
-            raise Wrong(_NOWHERE, f"The query {query_id!r} has the judgments {cut(repr(odd), 60)}. {advice}")
+            raise _error(name, f"The query {query_id!r} has the judgments {cut(repr(odd), 60)}. {advice}")
         if len(grades) < len(documents):
             twice = "judges one document twice, as text and as an integer. Keep one."
-            raise Wrong(_NOWHERE, f"The query {query_id!r} {twice}")
+            raise _error(name, f"The query {query_id!r} {twice}")
         if text is not None and not (isinstance(text, str) and text.strip()):
             message = f"The text of query {query_id!r} is {cut(repr(text), 60)}. Give the text to search for."
-            raise Wrong(_NOWHERE, message)
+            raise _error(name, message)
         yield Query(query_id, text, grades)
 
 

@@ -30,7 +30,7 @@ from pytest_irmetrics.golden.source import (
     Place,
     Source,
     Wrong,
-    place_of,
+    refuse_sign,
     too_deep,
 )
 
@@ -40,9 +40,11 @@ PARSER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 MAX_ALIASED = 1_000_000
 """Characters and nodes that all aliases of a file together may stand for."""
 
-_INVISIBLE = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]")
-"""What YAML refuses, or reads as a line break where editors do not."""
-_TAG_DIRECTIVE = re.compile("^%TAG", re.MULTILINE)
+_INVISIBLE = (
+    "[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\u2028\u2029\ufeff\ufffe\uffff]",
+    'Here is the invisible sign U+{0:04X}. Remove it, or write "\\u{0:04x}" within double quotes.',
+)
+"""A pattern of what YAML refuses, or reads as a line break where editors do not, and what to say of it."""
 
 
 class NodeReader:
@@ -59,14 +61,9 @@ class NodeReader:
     """
 
     def __init__(self, text: str, source: Source) -> None:
-        if (found := _INVISIBLE.search(text)) is not None:
-            code = f"{ord(found[0]):04x}"
-            message = f'Here is the invisible sign U+{code.upper()}. Remove it, or write "\\u{code}" within double quotes.'
-            raise Wrong(place_of(text, found.start()), message)
+        refuse_sign(text, *_INVISIBLE)
         # A hostile file could have many: libyaml takes quadratic time over them.
-        if (directive := _TAG_DIRECTIVE.search(text)) is not None:
-            message = "A `%TAG` line has no meaning in a golden set. Remove it."
-            raise Wrong(place_of(text, directive.start()), message)
+        refuse_sign(text, "(?m)^%TAG", "A `%TAG` line has no meaning in a golden set. Remove it.")
         self._text = text
         self._source = source
         self._parser = PARSER(text)
