@@ -172,9 +172,11 @@ def is_further_chunk(entry: str, ranking: Sequence[str]) -> bool:
 
 def ranking_fault(ids: Sequence[str]) -> str:
     """Return what is wrong with a ranking's ids; empty where nothing is."""
-    if (repeated := first_repeat(ids)) is not None:
-        return f"{quote(repeated[0])} is in it twice"
-    return "an id is empty" if "" in ids else ""
+    different = set(ids)
+    if len(different) == len(ids) and "" not in different:
+        return ""  # as nearly always
+    repeated = first_repeat(ids)
+    return f"{quote(repeated[0])} is in it twice" if repeated else "an id is empty"
 
 
 def take_it_whole(shown: str) -> str:

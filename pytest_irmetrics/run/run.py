@@ -7,6 +7,7 @@ import os
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass, field
+from operator import countOf
 from pathlib import Path
 from typing import Any
 
@@ -164,19 +165,26 @@ def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]
             raise RunError(f"a query's id is text, not {type(given).__name__}. Map query ids to ids.")
         if query_id in answers:
             raise RunError(f"query {quote(query_id)} comes twice. Give each query one ranking.")
-        documents = [*_listed(query_id, ranking)]
-        ids = tuple([doc_id for doc_id in map(as_id, documents) if doc_id is not None])
-        if len(ids) < len(documents):
-            kind = next(type(one).__name__ for one in documents if as_id(one) is None)
-            raise _refusal(query_id, f": an id is text, not {kind}. Give a list of ids, best first.")
+        ids = tuple(ranking if isinstance(ranking, (list, tuple)) else _listed(query_id, ranking))
+        if countOf(map(type, ids), str) != len(ids):
+            ids = _as_texts(query_id, ids)
         if fault := ranking_fault(ids):
             raise _refusal(query_id, f": {fault}. Give each document once, by its id.")
         answers[query_id] = Answer((ids,))
     return answers
 
 
+def _as_texts(query_id: str, ids: tuple[Any, ...]) -> tuple[Any, ...]:
+    """Return ids as text. Raises RunError for what is no id."""
+    texts = tuple(map(as_id, ids))
+    if None in texts:
+        kind = type(ids[texts.index(None)]).__name__
+        raise _refusal(query_id, f": an id is text, not {kind}. Give a list of ids, best first.")
+    return texts
+
+
 def _listed(query_id: str, given: object) -> Iterable[Any]:
-    """Return the documents, best first, of a ranking, as they are in it."""
+    """Return the documents, best first, of a ranking that is neither a list nor a tuple."""
     if isinstance(given, Mapping):
         try:
             scores = [(as_id(doc) or "", float(score)) for doc, score in given.items()]
