@@ -164,3 +164,11 @@ def test_each_file_may_be_standard_input(one, monkeypatch):
         line for line in printed if line.startswith("To judge both: ")
     ]  # standard input cannot be read again
     assert [*filter(None, piped.splitlines())] == [line for line in printed if line and line not in judge]
+
+
+def test_a_query_with_another_id_is_compared_with_the_answer_to_its_words():
+    save("before.json", {"was": ["d1", "d2"], "hours": ["h1"]}, {"was": "Refund policy"})
+    save("now.json", {**BEFORE, "refund": ["x"]})
+    said = score("--against", "before.json", status=1)
+    assert "1 query has another id than in before.json: was → refund." in said
+    assert "1 query worse by" in said
