@@ -33,7 +33,7 @@ ARGUMENTS = (
 
 def run(options: argparse.Namespace) -> int:
     """Read each golden set, and print what it holds or what is wrong with it."""
-    valid: list[tuple[str, GoldenSet]] = []
+    records: list[str] = []
     status = shared.OK
     for file in options.files:
         try:
@@ -43,17 +43,14 @@ def run(options: argparse.Namespace) -> int:
             for problem in error.problems:
                 shared.print_escaped(str(problem), sys.stderr if options.json else sys.stdout)
         else:
-            valid.append((file, golden))
-            if not options.json:
-                shared.print_escaped(_summary(file, golden))
-                for note in lint(golden):
-                    shared.print_escaped(note)
+            if options.json:
+                queries = golden.queries.values()
+                found = [query_as_dict(query) | {"file": file, "line": query.line} for query in queries]
+                records += map(json.dumps, found)
+                continue
+            for line in (_summary(file, golden), *lint(golden)):
+                shared.print_escaped(line)
     if options.json and status == shared.OK:
-        records = [
-            json.dumps(query_as_dict(query) | {"file": file, "line": query.line})
-            for file, golden in valid
-            for query in golden.queries.values()
-        ]
         shared.print_line(shared.harmless_json("[\n" + ",\n".join(records) + "\n]"))
     return status
 
