@@ -5,7 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import shlex
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import chain
 
@@ -33,8 +33,16 @@ Texts = Mapping[tuple[str, str], str]
 
 
 def given_judgments(golden: GoldenSet, options: argparse.Namespace) -> list[Judgment]:
-    """Return the judgments of the command line, or of a CSV list. Raises CommandError with all that is wrong."""
-    given = [] if options.list is None else [*_rated_rows(options.list)]
+    """Return the judgments of the command line, or of the rows of a CSV list that have a rating.
+
+    Raises GoldenSetError for what is no list, and CommandError with all that is wrong with judgments.
+    """
+    given = []
+    if options.list is not None:
+        with shared.readable_file(options.list) as path:
+            source = Source(path, options.list)
+            rows: list[Row] = source.require(list, table_rows(source, also=("text",)))
+        given = [(f"{printable(options.list)}:{row.line}", row) for row in rows if row.grade]
     for words in options.judge or options.passage:
         query, doc_id, *text, grade = words
         where = f"{'--passage' if text else '--judge'} {shlex.join(words)}"
@@ -87,16 +95,6 @@ def _grade(text: str) -> Grade | None:
     return number if number is not None and 0 <= number <= MAX_GRADE else None
 
 
-def _rated_rows(name: str) -> Iterator[tuple[str, Row]]:
-    """Yield the rows of a CSV list that have a rating, each with its place. Raises GoldenSetError."""
-    with shared.readable_file(name) as path:
-        source = Source(path, name)
-        rows = source.require(lambda: [*table_rows(source, also=("text",))])
-    for row in rows:
-        if row.grade:
-            yield f"{printable(name)}:{row.line}", row
-
-
 def say_held_back(golden: GoldenSet, held_back: Iterable[Judgment]) -> str:
     """Say of which queries without a relevant document grades are not written, and where these were given; else nothing."""
     given: dict[str, list[str]] = {}
@@ -123,10 +121,8 @@ class Interview:
     shown: str
     titles: Titles
     texts: Texts
-    done: list[FileEdit | None] = field(default_factory=list)
-    """What was written about the first items, None for one that was skipped or is held back."""
-    held_back: dict[str, list[Judgment]] = field(default_factory=dict)
-    """By query the grades that wait for a relevant document, without which no query may be graded."""
+    done: list[tuple[Judgment | None, FileEdit | None]] = field(default_factory=list)
+    """Of the first items the judgment, None for one that was skipped, and what was written; nothing of one that is held back."""
 
     def run(self) -> None:
         """Go through the items, query by query, until the user quits or interrupts; then say what was written."""
@@ -142,20 +138,19 @@ class Interview:
         except (EOFError, UnicodeDecodeError):  # as at a terminal of another encoding
             shared.print_line("")
         finally:
-            written = sum(len(one.new) for one in self.done if one)
+            written = sum(len(one.new) for _, one in self.done if one)
             _print(f"{self.shown}: {plural(written, 'judgment')} written.")
-            if waiting := say_held_back(self._golden, chain(*self.held_back.values())):
+            if waiting := say_held_back(self._golden, chain(*self._held_back().values())):
                 _print(waiting)
 
     def _ask(self) -> None:
         """Ask about the items, and at the end whether to undo."""
         printed = None
         while True:
-            number = len(self.done)
-            item = self.items[number] if number < len(self.items) else None
-            if item is not None and number != printed:
+            item = next(iter(self.items[len(self.done) :]), None)
+            if item not in (None, printed):
                 self._print_item(item)
-            printed = number
+            printed = item
             prompt = "grade, s skip, u undo" if item else "That was the last one. u undo"
             answer = input(f"{prompt}, q quit: ").strip().lower()
             if answer == "u":
@@ -163,7 +158,7 @@ class Interview:
             elif answer == "q" or item is None:
                 return
             elif answer == "s":
-                self.done.append(None)
+                self.done.append((None, None))
             elif (grade := _grade(answer)) is not None:
                 self._write(item, grade)
             else:
@@ -178,16 +173,14 @@ class Interview:
             if passage is None:
                 return
             judgment = _by_text(judgment, passage)
-        held = self.held_back.setdefault(item.query.id, [])
         try:
-            edit = self.append([*held, judgment])
+            edit = self.append([*self._held_back().get(item.query.id, ()), judgment])
         except IRMetricsError as error:
             for line in str(error).splitlines():
                 _print(line)
         else:
-            held[:] = edit.held_back
-            self.done.append(None if held else edit)
-            if held:
+            self.done.append((judgment, None if edit.held_back else edit))
+            if edit.held_back:
                 _print("Written as soon as a document of this query is relevant.", 1)
             for place in edit.places():
                 _print(place)
@@ -208,23 +201,30 @@ class Interview:
         if not self.done:
             _print("There is nothing to undo.", 1)
             return
-        edit, item = self.done[-1], self.items[len(self.done) - 1]
-        held = [one for one in self.held_back.get(item.query.id, ()) if one.where != item.doc_id]
+        _, edit = self.done[-1]
         if edit is not None:
             try:
                 edit.undo()
             except IRMetricsError as error:
                 _print(f"{error} Take it out by hand: {' '.join(edit.places())}", 1)
                 return
-            held = [one for one in edit.new if one.where != item.doc_id]
             _print(f"taken out: {' '.join(edit.places())}")
-        self.held_back[item.query.id] = held
         self.done.pop()
+
+    def _held_back(self) -> dict[str, list[Judgment]]:
+        """Return by query the grades that wait for a relevant document, without which no query may be graded."""
+        held: dict[str, list[Judgment]] = {}
+        for judgment, edit in self.done:
+            if judgment and edit:
+                held.pop(judgment.query_id, None)
+            elif judgment:
+                held.setdefault(judgment.query_id, []).append(judgment)
+        return held
 
     @property
     def _golden(self) -> GoldenSet:
         """The golden set with what was written so far."""
-        return next((edit.golden for edit in reversed(self.done) if edit), self.unedited)
+        return next((edit.golden for _, edit in reversed(self.done) if edit), self.unedited)
 
     def _print_item(self, item: Unjudged) -> None:
         """Print the item at hand with all that helps to judge it."""
