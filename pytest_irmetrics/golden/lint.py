@@ -115,7 +115,8 @@ def _ineffective_thresholds(golden: GoldenSet) -> Iterator[_Note]:
             if limit is not None and _always_passes(threshold.metric, word, limit, len(over)):
                 yield threshold.origin, f"{said} is a gate that nothing fails. Write a limit, or off."
             elif limit is not None and word in ("min", "min_each"):
-                sets = _of_each_tag(over) if threshold.tag == EACH_TAG else [over]
+                counted = [query for query in over if query.xfail is None and query.judgments]
+                sets = _of_each_tag(counted) if threshold.tag == EACH_TAG else [counted]
                 bests = [_best_possible(threshold.metric, word, one, golden) for one in sets]
                 best = min((one for one in bests if one is not None), default=inf)
                 if best < limit.value - TOLERANCE:
@@ -125,9 +126,8 @@ def _ineffective_thresholds(golden: GoldenSet) -> Iterator[_Note]:
                     yield threshold.origin, f"{message} {advice}"
 
 
-def _of_each_tag(queries: Sequence[Query]) -> list[list[Query]]:
+def _of_each_tag(counted: Sequence[Query]) -> list[list[Query]]:
     """Return the groups of queries that a limit on each tag is on: those of each tag that enough queries carry."""
-    counted = [query for query in queries if query.xfail is None and query.judgments]
     tags = sorted({tag for query in counted for tag in query.tags})
     tagged = ([query for query in counted if tag in query.tags] for tag in tags)
     return [one for one in tagged if len(one) >= MIN_TAGGED]
@@ -142,12 +142,11 @@ def _always_passes(metric: Metric, word: str, limit: Limit, queries: int) -> boo
     return WORDS[word].range == "count" and limit.value >= queries
 
 
-def _best_possible(metric: Metric, word: str, queries: Sequence[Query], golden: GoldenSet) -> float | None:
+def _best_possible(metric: Metric, word: str, counted: Sequence[Query], golden: GoldenSet) -> float | None:
     """Return the mean, or the lowest score, of ideal rankings: the judged documents, best grade first.
 
     None for a metric whose best score does not follow from the judgments, or that no query has.
     """
-    counted = [query for query in queries if query.xfail is None and query.judgments]
     if metric.kind != "ranking":
         return None
     scorer = Scorer([metric], relevance_level=golden.relevance_level)
