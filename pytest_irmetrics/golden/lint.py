@@ -89,9 +89,8 @@ def _joined_ids(golden: GoldenSet) -> Iterator[_Note]:
     """Find document ids that are several others with commas between them: lists without their brackets."""
     for query_id, query in golden.queries.items():
         for doc_id in (*query.documents, *query.forbidden):
-            joined = "," in doc_id and golden.document_ids.issuperset(
-                part.strip() for part in doc_id.split(",")
-            )
+            parts = map(str.strip, doc_id.split(","))
+            joined = "," in doc_id and golden.document_ids.issuperset(parts)
             if joined or _NUMBERED.fullmatch(doc_id):
                 message = f"The document id {_shown(doc_id)} is one id, though its parts look like ids."
                 advice = f"If a list is meant, write [{doc_id}]."
@@ -167,17 +166,12 @@ def _equal_queries(golden: GoldenSet) -> Iterator[_Note]:
     """
     found: dict[tuple[str, str], Query] = {}
     for query in golden.queries.values():
-        text = _without_punctuation(query.text or "")
+        words = [word.strip(_PUNCTUATION) for word in folded(query.text or "").split()]
+        text = " ".join(filter(None, words))
         params = json.dumps(query.params, sort_keys=True)
         other = found.setdefault((text, params), query) if text else query
         if other is query or (other.judgments == query.judgments and other.tags != query.tags):
             continue
         same = f"{quote(query.text or '')} is {quote(other.text or '')} on line {other.line} but for case and punctuation."
-        yield (
-            golden.where(query.id),
-            f"{same} Both count in the means. Keep one; or tag one of them, if that is on purpose.",
-        )
-
-
-def _without_punctuation(text: str) -> str:
-    return " ".join(filter(None, (word.strip(_PUNCTUATION) for word in folded(text).split())))
+        advice = "Both count in the means. Keep one; or tag one of them, if that is on purpose."
+        yield golden.where(query.id), f"{same} {advice}"
