@@ -57,6 +57,5 @@ def run(options: argparse.Namespace) -> int:
         shared.print_line(to_stream(line, sys.stdout.encoding))
     for name in written:
         shared.print_about(shared.STANDARD if printed else name, f"{name}: written")
-    for problem in problems:
-        shared.print_escaped(problem, sys.stderr)
+    shared.print_error("\n".join(problems))
     return shared.FAILED if problems else shared.OK

@@ -23,8 +23,6 @@ from pytest_irmetrics.base.numbers import as_whole_number, read_number
 
 Kind = Literal["ranking", "overlap", "no_answer", "latency", "custom"]
 
-Formula = Callable[..., float | None]
-
 Value = str | int | float
 
 
@@ -330,7 +328,7 @@ class Family(NamedTuple):
     """A family of metrics, such as `ndcg`: all that is declared of it."""
 
     name: str
-    formula: Formula | None = None
+    formula: Callable[..., float | None] | None = None
     """None where a ranking and its judgments do not suffice: `kind` says what it is computed from."""
     parameters: tuple[Parameter, ...] = ()
     aliases: tuple[str, ...] = ()
