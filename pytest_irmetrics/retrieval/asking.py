@@ -9,13 +9,7 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.retrieval.calls import (
-    Call,
-    PendingAnswer,
-    Reply,
-    RetrievalError,
-    RetrievalOptions,
-)
+from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, RetrievalError, RetrievalOptions
 from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.run import Answer, Header, Run
 from pytest_irmetrics.run.answer import pack

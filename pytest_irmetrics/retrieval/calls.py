@@ -180,9 +180,11 @@ def call_retriever(
         return call.failed(CANCELLED)
 
 
-async def await_answer(pending: PendingAnswer, options: RetrievalOptions) -> Reply:
-    """Await the answer of a call that was made, and read it."""
-    call, answer, started = pending
+async def await_answer(reply: Reply | PendingAnswer, options: RetrievalOptions) -> Reply:
+    """Return the reply to a call that was made; one that is pending is awaited, and read."""
+    if isinstance(reply, Reply):
+        return reply
+    call, answer, started = reply
     try:
         answer = await answer
         if inspect.isawaitable(answer):

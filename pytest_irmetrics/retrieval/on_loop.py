@@ -24,10 +24,6 @@ _Task = asyncio.Task[Reply | BaseException]
 
 _CLEANUP_SECONDS = 1.0
 """How long cancelled coroutines have to clean up before they are no longer waited for."""
-_LOOP_IS_RUNNING = (
-    "The retriever is async, and an event loop is running here already. Use `await irmetrics.acheck()` or "
-    "`await irmetrics.aevaluate()`; in a notebook `await asyncio.to_thread(evaluate, golden, retriever)`."
-)
 
 
 def is_loop_running() -> bool:
@@ -43,7 +39,7 @@ async def ask_on_loop(asking: Asking) -> None:
     async def ask(call: Call, answer: PendingAnswer | None) -> Reply | BaseException:
         try:
             reply = answer or call_retriever(asking.target.function, call, options)
-            return await await_answer(reply, options) if isinstance(reply, PendingAnswer) else reply
+            return await await_answer(reply, options)
         except asyncio.CancelledError:
             raise
         except BaseException as error:  # noqa: BLE001 - raised where the reply is taken: here, Ctrl-C would stop the loop at once
@@ -105,7 +101,10 @@ def ask_on_session_loop(asking: Asking) -> None:
     if is_loop_running():
         for answer in asking.pending:
             answer.close()
-        raise RetrievalError(_LOOP_IS_RUNNING)
+        raise RetrievalError(
+            "The retriever is async, and an event loop is running here already. Use `await irmetrics.acheck()` or "
+            "`await irmetrics.aevaluate()`; in a notebook `await asyncio.to_thread(evaluate, golden, retriever)`."
+        )
     if _runner is None:
         _runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         atexit.register(close_session_loop)

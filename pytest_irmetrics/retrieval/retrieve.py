@@ -11,7 +11,6 @@ from pytest_irmetrics.golden.query import judges_other_passages
 from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.retrieval.asking import Asking, Retrieved, answer_to
 from pytest_irmetrics.retrieval.calls import (
-    PendingAnswer,
     RetrievalError,
     RetrievalOptions,
     await_answer,
@@ -66,7 +65,7 @@ async def aretrieve(queries: Iterable[Query], retriever: Any, options: Retrieval
     elif options.is_sequential:
         for call in asking.calls:
             reply = call_retriever(asking.target.function, call, options)
-            asking.add(await await_answer(reply, options) if isinstance(reply, PendingAnswer) else reply)
+            asking.add(await await_answer(reply, options))
     else:
         raise RetrievalError(
             "ir_timeout, ir_concurrency and ir_executor need asyncio in an async test. Leave them out here."
