@@ -95,15 +95,24 @@ def _would_pass(result: ItemResult) -> Iterator[str]:
 
 
 def _nothing_relevant(result: ItemResult) -> Iterator[str]:
-    """Say that a run passes in which nothing that is relevant came back."""
-    evaluation = result.evaluation
-    judged = [query for query in evaluation.counted if query.judgments]
-    found = (
-        not evaluation.golden.relevant(query).isdisjoint(chain.from_iterable(evaluation.rankings(query.id)))
-        for query in judged
+    """Say that a run passes in which nothing relevant came back; of one that fails and is compared with none, for how many queries."""
+    evaluation, is_known = (
+        result.evaluation,
+        any(verdict.word in ("ids", "empty") for verdict in result.verdicts),
     )
-    if judged and not result.failed and not any(found):
+    judged = [query for query in evaluation.counted if query.judgments]
+    came = {query.id: [*chain.from_iterable(evaluation.rankings(query.id))] for query in judged}
+    missed = [query for query in judged if evaluation.golden.relevant(query).isdisjoint(came[query.id])]
+    if not result.failed and judged and len(missed) == len(judged):
         yield "Nothing relevant came back."
+    elif result.failed and not is_known and result.comparison is None and 2 * len(missed) > len(judged):
+        first = max(missed, key=lambda query: len(came[query.id]))
+        wanted = [doc_id for doc_id in first.judgments if doc_id in evaluation.golden.relevant(first)]
+        got, of = listed(came[first.id], _NAMED), plural(len(judged), "query")
+        said = (
+            f"Nothing relevant came back for {len(missed):,} of {of}. For {first.id} came {got or 'nothing'}"
+        )
+        yield f"{said}; relevant are {listed(wanted, _NAMED)}. Compare the ids."
 
 
 def _came_back_empty(result: ItemResult) -> Iterator[str]:

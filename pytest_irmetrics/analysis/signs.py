@@ -54,8 +54,6 @@ _ZEROS = re.compile(r"(?<!\d)0+(?=\d)")
 _EDGE = re.compile(r"[^0-9A-Za-z]+")
 _MOST_EDGES = 20
 
-Ranking = tuple[str, ...]
-
 
 class Sign(NamedTuple):
     """A sign of a mechanical cause, or that there is none."""
@@ -70,8 +68,8 @@ class AnswerPair(NamedTuple):
     """The first rankings of one query on both sides."""
 
     query: Query
-    before: Ranking
-    now: Ranking
+    before: tuple[str, ...]
+    now: tuple[str, ...]
     returned: int
     """How many results came back now, before duplicates were dropped."""
 
@@ -114,10 +112,10 @@ def _changed(answers: AnswerPairs) -> AnswerPairs:
     return [pair for pair in answers if pair.before != pair.now]
 
 
-def _showing(answers: AnswerPairs, test: Callable[[Ranking, Ranking], bool]) -> AnswerPairs:
-    """Return the changed answers that show a sign; none where they are too few to count."""
-    seen = [pair for pair in _changed(answers) if test(pair.before, pair.now)]
-    return seen if _enough(len(seen), answers) else []
+def _showing(among: AnswerPairs, test: Callable[[AnswerPair], bool]) -> AnswerPairs:
+    """Return the changed answers that show a sign; none where they are too few of those that they are among."""
+    seen = [pair for pair in _changed(among) if test(pair)]
+    return seen if _enough(len(seen), among) else []
 
 
 # What is true of the ids or of whole answers explains all that follows from it ------------------------------
@@ -208,11 +206,7 @@ def _same_answer(answers: AnswerPairs) -> str | None:
 
 def _reversed(answers: AnswerPairs) -> str | None:
     """Look for answers in reverse order; results of one score may have kept theirs."""
-
-    def backwards(before: Ranking, now: Ranking) -> bool:
-        return len(before) >= _FEWEST and {*before} == {*now} and _disorder(before, now) >= _BACKWARDS
-
-    seen = _showing(answers, backwards)
+    seen = _showing(answers, lambda pair: _same_documents(pair) and _disorder(pair) >= _BACKWARDS)
     if not seen or 2 * sum(pair.now == pair.before[::-1] for pair in seen) < len(seen):
         return None
     return (
@@ -224,9 +218,8 @@ def _reversed(answers: AnswerPairs) -> str | None:
 def _other_query(answers: AnswerPairs) -> str | None:
     """Look for answers that the baseline had for another query, and which most of the changed answers are."""
     owners = {pair.before: pair.query for pair in reversed(answers) if len(pair.before) > 1}
-    changed = _changed(answers)
-    seen = [pair for pair in changed if pair.now in owners]
-    if not _enough(len(seen), changed):
+    seen = _showing(_changed(answers), lambda pair: pair.now in owners)
+    if not seen:
         return None
     query, now = seen[0].query, seen[0].now
     return (
@@ -237,7 +230,7 @@ def _other_query(answers: AnswerPairs) -> str | None:
 
 def _ended_early(answers: AnswerPairs) -> str | None:
     """Look for answers that are the start of the baseline's and end earlier, all at one length or not."""
-    seen = _showing(answers, lambda before, now: len(now) < len(before) and now == before[: len(now)])
+    seen = _showing(answers, lambda pair: pair.now == pair.before[: len(pair.now)])
     if not seen:
         return None
     longest = max(pair.returned for pair in answers)
@@ -271,9 +264,8 @@ def _skipped(pair: AnswerPair) -> int:
 
 def _other_texts(answers: AnswerPairs) -> str | None:
     """Look for answers of which judged passages alone are gone, with other chunks of their documents in these places."""
-    changed = _changed(answers)
-    seen = [pair for pair in changed if _lost_passages_in_place(pair)]
-    if not _enough(len(seen), changed):
+    seen = _showing(_changed(answers), _lost_passages_in_place)
+    if not seen:
         return None
     return (
         f"{_of_answers(seen, answers)} differ only where a judged passage stood: a chunk of its document came back there, "
@@ -293,8 +285,8 @@ def _lost_passages_in_place(pair: AnswerPair) -> bool:
 
 def _reordered(answers: AnswerPairs) -> str | None:
     """Look for answers that hold the documents that they held, in quite another order."""
-    seen = _showing(answers, lambda before, now: len(now) == len(before) >= _FEWEST and {*before} == {*now})
-    if not seen or mean([_disorder(pair.before, pair.now) for pair in seen]) < _REORDERED:
+    seen = _showing(answers, _same_documents)
+    if not seen or mean([_disorder(pair) for pair in seen]) < _REORDERED:
         return None
     return (
         f"{_of_answers(seen, answers)} hold the same documents as before, in quite another order. Look at what ranks them "
@@ -305,7 +297,8 @@ def _reordered(answers: AnswerPairs) -> str | None:
 def _nothing_shared(answers: AnswerPairs) -> str | None:
     """Look for answers that have none of their documents left, though something comes back."""
 
-    def shares_nothing(before: Ranking, now: Ranking) -> bool:
+    def shares_nothing(pair: AnswerPair) -> bool:
+        before, now = pair.before, pair.now
         if not now or len(before) < _FEWEST or before[0] in now:
             return False
         return len({*before}.intersection(now)) <= _SHARED * len(before)
@@ -328,7 +321,7 @@ def _fewer_results(answers: AnswerPairs) -> str | None:
     before, now = sum(len(pair.before) for pair in answers), sum(pair.returned for pair in answers)
     changed = _changed(answers)
     shorter = [pair for pair in answers if pair.returned < len(pair.before)]
-    thinned = sum(_is_part(pair.now, pair.before) for pair in shorter)
+    thinned = sum(_is_part(pair) for pair in shorter)
     if len(shorter) < _FEWEST or not (now < _FEWER * before or _enough(thinned, changed)):
         return None
     look = "a filter applied after the first results are drawn, a minimum score, or a stricter match"
@@ -341,10 +334,10 @@ def _fewer_results(answers: AnswerPairs) -> str | None:
     )
 
 
-def _is_part(now: Ranking, before: Ranking) -> bool:
-    """Tell whether an answer is another one with results left out."""
-    rest = iter(before)
-    return all(doc_id in rest for doc_id in now)
+def _is_part(pair: AnswerPair) -> bool:
+    """Tell whether an answer is the one before with results left out."""
+    rest = iter(pair.before)
+    return all(doc_id in rest for doc_id in pair.now)
 
 
 def _lost_before_ranking(answers: AnswerPairs) -> str | None:
@@ -354,7 +347,7 @@ def _lost_before_ranking(answers: AnswerPairs) -> str | None:
     for 13 of 13 such losses, and at most 0.35 for all others.
     """
     changed = _changed(answers)
-    found = [_is_lost(pair.before, pair.now) for pair in changed]
+    found = [_is_lost(pair) for pair in changed]
     seen, able = found.count(True), len(found) - found.count(None)
     if seen < _FEWEST_LOST or seen < _LOST * able:
         return None
@@ -365,17 +358,17 @@ def _lost_before_ranking(answers: AnswerPairs) -> str | None:
     )
 
 
-def _is_lost(before: Ranking, now: Ranking) -> bool | None:
+def _is_lost(pair: AnswerPair) -> bool | None:
     """Tell whether an answer says that documents were lost before the ranking; None where it can say nothing of it."""
-    places = {doc_id: place for place, doc_id in enumerate(now)}
-    kept = [doc_id for doc_id in before if doc_id in places]
-    if len(kept) == len(before):
+    places = {doc_id: place for place, doc_id in enumerate(pair.now)}
+    kept = [doc_id for doc_id in pair.before if doc_id in places]
+    if len(kept) == len(pair.before):
         return False
     if len(kept) < 2:
         return None
     above = max(map(places.__getitem__, kept)) + 1 - len(kept)  # of what is new, above the last that stayed
-    lost_above = before.index(kept[-1]) >= len(kept)
-    return lost_above and above <= _LITTLE * (len(now) - len(kept)) and _disorder(before, now) <= _LITTLE
+    lost_above = pair.before.index(kept[-1]) >= len(kept)
+    return lost_above and above <= _LITTLE * (len(pair.now) - len(kept)) and _disorder(pair) <= _LITTLE
 
 
 _SIGNS: Sequence[tuple[str, Callable[[AnswerPairs], str | None], bool]] = (
@@ -402,12 +395,17 @@ def _of_answers(seen: AnswerPairs, answers: AnswerPairs) -> str:
     return f"{len(seen):,} of {plural(len(answers), 'answer')}"
 
 
-def _disorder(before: Ranking, now: Ranking) -> float:
+def _same_documents(pair: AnswerPair) -> bool:
+    """Tell whether an answer of three results or more holds the documents that it held, in whichever order."""
+    return len(pair.now) == len(pair.before) >= _FEWEST and {*pair.before} == {*pair.now}
+
+
+def _disorder(pair: AnswerPair) -> float:
     """Return the share of pairs of common documents that stand in the other order: 0 is the same order, 1 the reverse."""
-    place = {doc_id: rank for rank, doc_id in enumerate(now)}
+    place = {doc_id: rank for rank, doc_id in enumerate(pair.now)}
     swapped = 0
     above: list[int] = []
-    for doc_id in before:
+    for doc_id in pair.before:
         if doc_id in place:
             lower = bisect(above, place[doc_id])
             swapped += len(above) - lower
