@@ -30,11 +30,7 @@ _CHANGES = (
 )
 # In a hook GIT_DIR and GIT_INDEX_FILE are those of the command that called it.
 _UNSET = re.compile("GIT_(?!CONFIG|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|EXEC_PATH)")
-_SET = {
-    "GIT_ALLOW_PROTOCOL": "",  # none, so that nothing is fetched
-    "LANGUAGE": "",
-    "LC_ALL": "C",
-}
+_SET = {"GIT_ALLOW_PROTOCOL": "", "LC_ALL": "C"}  # nothing is fetched, as no protocol is allowed
 _SECONDS = 60.0  # that one command may take
 _WHOLE_CLONE = "In CI, clone the whole history: `fetch-depth: 0` for actions/checkout in GitHub Actions, `GIT_DEPTH: 0` in GitLab CI."
 # A part of what Git prints → what to do.
