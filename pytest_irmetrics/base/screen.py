@@ -33,14 +33,10 @@ def shorten(text: str, width: int, dots: str, *, middle: bool = False) -> str:
         return text
     room = width - len(dots)
     tail_room = room // 2 if middle else 0
-    cells = list(map(_cells, text))
-    head, tail = _count_fitting(cells, room - tail_room), _count_fitting(cells[::-1], tail_room)
+    # How many characters fit.
+    head = bisect([*accumulate(map(_cells, text))], room - tail_room)
+    tail = bisect([*accumulate(map(_cells, reversed(text)))], tail_room)
     return f"{text[:head].rstrip(' ')}{dots}{text[len(text) - tail :]}"
-
-
-def _count_fitting(cells: Sequence[int], room: int) -> int:
-    """Return how many characters fit into `room` cells."""
-    return bisect(list(accumulate(cells)), room)
 
 
 def table(
