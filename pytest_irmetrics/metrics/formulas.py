@@ -310,9 +310,8 @@ class Parameter(NamedTuple):
         if self.choices:
             return text.casefold() if text.casefold() in self.choices else None
         number = parameter_number(text)
-        if number is None or not 0 < number < self.below:
-            return None
-        return None if self.whole and not isinstance(number, int) else number
+        is_in_range = number is not None and 0 < number < self.below
+        return number if is_in_range and (isinstance(number, int) or not self.whole) else None
 
 
 def parameter_number(text: str) -> int | float | None:

@@ -124,8 +124,7 @@ class Call(NamedTuple):
 
     def timed_out(self, timeout: float) -> Reply:
         """Return the reply of a call that took longer than `timeout` seconds a query."""
-        queries = len(self.queries)
-        several = f" a query for {queries} queries" if queries > 1 else ""
+        several = f" a query for {len(self.queries)} queries" if len(self.queries) > 1 else ""
         return self.failed(f"no answer came within {timeout:g} s{several} (ir_timeout).")
 
 

@@ -20,8 +20,6 @@ class RunError(IRMetricsError, ValueError):
     """A run that cannot be read or written; reads ``path:line: what is wrong. What to do.``."""
 
 
-Passages = Mapping[str, tuple[str, str]]
-
 StoredLimits = Sequence[Mapping[str, str | float]]
 """Limits as a run stores them: a metric's name, a tag where there is one, and by each word its limit."""
 
@@ -91,7 +89,7 @@ class Answer:
     weight: float | None = None
     """The query's weight in a mean, above 0; None where the run does not say."""
     tags: tuple[str, ...] = ()
-    passages: Passages = field(default_factory=lambda: _NONE)
+    passages: Mapping[str, tuple[str, str]] = field(default_factory=lambda: _NONE)
     """Of the ids in `rankings` those that stand for passages: id → document and text."""
     xfail: bool = False
     """Whether the query was known to be bad when the run was stored, so that it is in none of the run's means."""
