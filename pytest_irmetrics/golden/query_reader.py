@@ -152,8 +152,8 @@ class QueryReader:
 
     def __init__(self, source: Source, *, as_trec_eval: bool = False) -> None:
         self.queries: dict[str, Query] = {}
-        self._unjudged: set[str] = set()
-        """Ids of the queries with an empty list of judgments."""
+        self._left_out: dict[str, None] = {}
+        """Ids of the queries with neither a judgment nor an empty list of them."""
         self._source = source
         self._as_trec_eval = as_trec_eval
         self._keys: dict[str, Reader] = {
@@ -190,18 +190,12 @@ class QueryReader:
         """
         source = self._source
         self.require_texts()
-        judged = {
-            id_: query
-            for id_, query in self.queries.items()
-            if not query.is_unjudged or id_ in self._unjudged
-        }
+        judged = [query for query in self.queries.values() if query.id not in self._left_out]
         if not judged and not source.problems:
             source.add(Wrong((1, 1), "There is no query with a judgment. Write one a line."))
         source.raise_any()
-        left_out = tuple(id_ for id_ in dict.fromkeys([*self.queries, *also_left_out]) if id_ not in judged)
-        return GoldenSet(
-            judged.values(), path=source.named, shown=source.shown, name=source.name, left_out=left_out
-        )
+        left_out = (*self._left_out, *(id_ for id_ in also_left_out if id_ not in self.queries))
+        return GoldenSet(judged, path=source.named, shown=source.shown, name=source.name, left_out=left_out)
 
     def _read_query(self, node: Node) -> Query | None:
         """Return a query; None where the value of a key is wrong. Raises Wrong for what they say together."""
@@ -231,8 +225,8 @@ class QueryReader:
             if doc_id in relevant:
                 message = f"{quote(doc_id)} is forbidden here, and relevant. Remove it from one of the two."
                 raise Wrong(nodes["forbidden"].place, message)
-        if unjudged:
-            self._unjudged.add(query_id)
+        if not (judgments or no_answer or unjudged):
+            self._left_out[query_id] = None
         line, column = node.place
         return Query(query_id, text, judgments, passages=passages, line=line, column=column, **values)
 
