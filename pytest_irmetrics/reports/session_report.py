@@ -118,7 +118,9 @@ class SessionReport(NamedTuple):
         if unused:
             one = len(unused) == 1
             lead = f"the {'baseline' if one else 'baselines'} {listed(unused, _NAMED)} {'was' if one else 'were'}"
-            why = "A test may be skipped, deselected, not collected or taken out by a hook, lack the fixture irmetrics, or be gone"
+            skipped = [nodeid for nodeid, outcome in self.outcomes.items() if outcome == "skipped"]
+            known = f"Skipped: {listed(skipped, _NAMED)}. Else a" if skipped else "A"
+            why = f"{known} test may be deselected, not collected or taken out by a hook, lack the fixture irmetrics, or be gone"
             yield f"{lead} read by no test. A loss there fails no run. {why}; then delete {'it' if one else 'them'}."
         if gone:
             were = plural(len(gone), "baseline is", "baselines are")

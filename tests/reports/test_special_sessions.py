@@ -208,7 +208,7 @@ def test_a_title_function_that_raises_costs_a_note_where_titles_are_shown_and_no
         assert ("ir_doc_title raised KeyError" in printed(result)) == asked
 
 
-READ = "was read by no test. A loss there fails no run. A test may be skipped, deselected, not collected or taken out by a hook, lack the fixture irmetrics, or be gone; then delete it."
+READ = "was read by no test. A loss there fails no run. A test may be deselected, not collected or taken out by a hook, lack the fixture irmetrics, or be gone; then delete it."
 ENDS = {
     # exit status: what is said of it, and the shade of the page's head
     0: ("", "good"),
