@@ -206,7 +206,7 @@ def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptio
             answer = result if isinstance(result, Staged) else Staged(result, {})
             items = _items_of(answer.ranking, options.depth)
             texts = dict[str, str]()
-            ids = _read_ids(items, query, options, options.duplicates, texts)
+            ids = _read_ids(items, query, options, texts)
             if seen.keeps_texts and not call.asked_before:
                 seen.texts[query.id] = texts
             if len(ids) != len(items):
@@ -245,10 +245,11 @@ def _split_batch(
 def _read_stages(answer: Staged, query: Query, options: RetrievalOptions) -> dict[str, tuple[str, ...]]:
     """Return the ids of each earlier stage that an answer tells of. Raises AnswerError for one that cannot be read, and names it."""
     stages = {}
+    # Of a document that is there twice, as its chunks may be, the first place counts.
+    first_counts = options._replace(duplicates="collapse")
     for name, held in answer.stages.items():
         try:
-            # Of a document that is there twice, as its chunks may be, the first place counts.
-            stages[name] = _read_ids(_items_of(held, None), query, options, "collapse", {})
+            stages[name] = _read_ids(_items_of(held, None), query, first_counts, {})
         except Exception as error:  # noqa: BLE001 - as of the ranking
             raise AnswerError(f"at the stage {quote(name)}: {_explain(error)}") from None
     return stages
@@ -264,7 +265,7 @@ def _items_of(result: Any, k: int | None) -> list[Any]:
 
 
 def _read_ids(
-    items: list[Any], query: Query, options: RetrievalOptions, duplicates: str, texts: dict[str, str]
+    items: list[Any], query: Query, options: RetrievalOptions, texts: dict[str, str]
 ) -> tuple[str, ...]:
     """Return the ranking of a query's items, by the passages that they contain or the documents that they are chunks of.
 
@@ -276,10 +277,8 @@ def _read_ids(
     if query.passages or (options.doc_id is None and goes_by_metadata(items, query, options.known)):
         from pytest_irmetrics.retrieval.passages import read_chunk_ranking  # noqa: PLC0415 - most golden sets judge none
 
-        return read_chunk_ranking(
-            items, duplicates, options.doc_id, query, options.known, seen.titles, seen.almost_held, texts
-        )
-    ranking = read_ranking(items, duplicates, options.doc_id)
+        return read_chunk_ranking(items, query, options, seen, texts)
+    ranking = read_ranking(items, options.duplicates, options.doc_id)
     if items and type(items[0]) is not str:
         keep_titles(items, ranking, seen.titles)
     return ranking

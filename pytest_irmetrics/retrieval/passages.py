@@ -7,7 +7,7 @@ a ranking twice, however chunks overlap, and no score leaves its range.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Sequence
+from collections.abc import Collection, Sequence
 from typing import Any
 
 from pytest_irmetrics.base.wording import quote
@@ -23,6 +23,7 @@ from pytest_irmetrics.retrieval.answers import (
     read_item,
     repeat_error,
 )
+from pytest_irmetrics.retrieval.calls import RetrievalOptions, Seen
 from pytest_irmetrics.run.answer import CHUNK, as_id
 
 _TEXT_NAMES = ("text", "page_content", "content", "get_content")
@@ -30,31 +31,24 @@ _TEXT_NAMES = ("text", "page_content", "content", "get_content")
 
 
 def read_chunk_ranking(
-    items: Sequence[Any],
-    duplicates: str,
-    doc_id: Callable[[Any], Any] | None,
-    query: Query,
-    known: Collection[str],
-    titles: dict[str, str],
-    almost_held: dict[str, str],
-    kept_texts: dict[str, str],
+    items: Sequence[Any], query: Query, options: RetrievalOptions, seen: Seen, kept_texts: dict[str, str]
 ) -> tuple[str, ...]:
     """Return a ranking of the documents of an answer's items, and of the passages that the items contain.
 
-    An item's document is what `doc_id` returns; without that, the first that there is of these: its id, if that is judged
+    An item's document is what `options.doc_id` returns; without that, the first that there is of these: its id, if that is judged
     or forbidden; such a document, named by one of its usual fields; its id; whatever its fields name. A chunk stands for
     each passage that it is the first to contain, the best grade first. One that contains no passage, or only what was found
-    before, keeps its rank under an id of its own; where `duplicates` is "collapse", the latter is dropped.
+    before, keeps its rank under an id of its own; where `options.duplicates` is "collapse", the latter is dropped.
 
-    Titles are added to `titles`, to `almost_held` passages that a chunk holds in part or in other letters alone, and to
+    Titles, and passages that a chunk holds in part or in other letters alone, are added to what was `seen`, and to
     `kept_texts` the text of each entry, unless it is longer than a passage should be. Raises AnswerError as `read_ranking`
-    does; for a chunk that comes twice, unless `duplicates` is "collapse"; and for one without a text that can be read, or
+    does; for a chunk that comes twice, unless that is "collapse"; and for one without a text that can be read, or
     where all are blank, of a document judged by passage.
     """
     own = {*query.documents, *query.forbidden}
-    documents = read_ids(items, doc_id, lambda item: _read_document(own, known, item))
-    keep_titles(items, documents, titles)
-    collapse = duplicates == "collapse"
+    documents = read_ids(items, options.doc_id, lambda item: _read_document(own, options.known, item))
+    keep_titles(items, documents, seen.titles)
+    collapse = options.duplicates == "collapse"
     judged: dict[str, list[Passage]] = {}
     for passage in sorted(query.passages, key=lambda passage: -passage.grade):
         judged.setdefault(passage.doc, []).append(passage)
@@ -80,7 +74,8 @@ def read_chunk_ranking(
         wanted = judged.get(document, ())
         held = [passage.key for passage in wanted if passage.normalized in content]
         missed = [passage for passage in wanted if passage.key not in held]
-        almost_held |= {passage.key: part for passage in missed if (part := _near_match(passage, content))}
+        nearly = {passage.key: _near_match(passage, content) for passage in missed}
+        seen.almost_held |= {key: how for key, how in nearly.items() if how}
         # Of a query that judges by document alone no chunk is anything else, whether or not its document is judged.
         by_document = document in own or not query.passages
         entries = held if document in judged else [document] if by_document else []
