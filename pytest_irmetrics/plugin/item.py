@@ -25,7 +25,7 @@ from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.marks import MisuseError, golden_parameter, marked_thresholds
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved
-from pytest_irmetrics.retrieval.calls import Seen
+from pytest_irmetrics.retrieval.answers import Seen
 from pytest_irmetrics.run.baseline import baseline_path
 from pytest_irmetrics.thresholds import EACH_TAG, Gates, Threshold
 

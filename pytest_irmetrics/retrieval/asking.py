@@ -9,7 +9,8 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, RetrievalError, RetrievalOptions
+from pytest_irmetrics.retrieval.answers import RetrievalOptions
+from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, RetrievalError
 from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.run import Answer, Header, Run
 from pytest_irmetrics.run.answer import pack

@@ -9,8 +9,9 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Any, Self
 
+from pytest_irmetrics.retrieval.answers import RetrievalOptions
 from pytest_irmetrics.retrieval.asking import Asking
-from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, RetrievalOptions, call_retriever
+from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, call_retriever
 from pytest_irmetrics.retrieval.errors import raise_outcome, summary
 
 _MAX_QUEUED = 256

@@ -16,6 +16,8 @@ from pytest_irmetrics.retrieval.answers import (
     SOURCE_NAMES,
     AnswerError,
     RefusedError,
+    RetrievalOptions,
+    Seen,
     describe,
     fields_of,
     keep_titles,
@@ -23,7 +25,6 @@ from pytest_irmetrics.retrieval.answers import (
     read_item,
     repeat_error,
 )
-from pytest_irmetrics.retrieval.calls import RetrievalOptions, Seen
 from pytest_irmetrics.run.answer import CHUNK, as_id
 
 _TEXT_NAMES = ("text", "page_content", "content", "get_content")

@@ -8,14 +8,9 @@ from typing import Any
 from pytest_irmetrics.base.wording import listed, quote
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import judges_other_passages
-from pytest_irmetrics.retrieval.answers import describe
+from pytest_irmetrics.retrieval.answers import RetrievalOptions, describe
 from pytest_irmetrics.retrieval.asking import Asking, Retrieved, answer_to
-from pytest_irmetrics.retrieval.calls import (
-    RetrievalError,
-    RetrievalOptions,
-    await_answer,
-    call_retriever,
-)
+from pytest_irmetrics.retrieval.calls import RetrievalError, await_answer, call_retriever
 from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.run import Answer, Header, Run
 from pytest_irmetrics.run.answer import NO_ANSWER
