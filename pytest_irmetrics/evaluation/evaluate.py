@@ -154,17 +154,18 @@ class UnknownIds(NamedTuple):
 def find_unknown_ids(evaluation: Evaluation) -> UnknownIds | None:
     """Return the ids of a run and of its golden set if they have none in common; None if they have, or if either has no ids."""
     counted, answers = evaluation.counted, set[tuple[str, ...]]()
-    known = {doc_id for query in counted for doc_id in (*query.documents, *query.forbidden)}
     returned: dict[str, None] = {}
     for query in counted:
         for ranking in evaluation.rankings(query.id):
             documents = dict.fromkeys(documents_of(query, ranking))
-            if not known.isdisjoint(documents):
-                return None
+            if not documents.keys().isdisjoint((*query.documents, *query.forbidden)):
+                return None  # as nearly always, at the first query
             returned |= documents
             answers.add(tuple(ranking))
+    known = {doc_id for query in counted for doc_id in (*query.documents, *query.forbidden)}
     is_one_answer = len(answers) == 1 < len(returned) and len(counted) > 2
-    return UnknownIds(list(returned), sorted(known), is_one_answer) if known and returned else None
+    is_other = bool(known and returned) and known.isdisjoint(returned)
+    return UnknownIds(list(returned), sorted(known), is_one_answer) if is_other else None
 
 
 def warn_of_unknown_ids(evaluation: Evaluation, advice: str) -> None:
