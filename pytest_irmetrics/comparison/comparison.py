@@ -56,15 +56,15 @@ class Comparison:
         searched for these."""
         self.paired: tuple[str, ...] = tuple(paired)
         """Ids of the queries that both sides asked in the same words, and searched for the same passages."""
-        self.depth: int | None = min((d for d in (now.depth, baseline.depth) if d is not None), default=None)
-        """The number of results at which both sides are cut; None where neither has a depth."""
         self.full: Evaluation = now
         """Today's evaluation as it was given: all queries, uncut."""
         self._paired_ids = frozenset(self.paired)
-        self.now: Evaluation = now.narrowed(self._paired_ids, self.depth)
+        self.now: Evaluation = now.narrowed(self._paired_ids, baseline.depth)
         """Today's evaluation of the paired queries."""
-        self.baseline: Evaluation = baseline.narrowed(self._paired_ids, self.depth)
+        self.baseline: Evaluation = baseline.narrowed(self._paired_ids, now.depth)
         """The baseline's evaluation of the paired queries."""
+        self.depth: int | None = self.now.depth
+        """The number of results at which both sides are cut; None where neither has a depth."""
         self._changes: dict[tuple[Metric, str | None], MetricChange] = {}
         self._paired_shares: dict[str | None, float] = {}
 

@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base.wording import listed, plural, quote
-from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation, EvaluationError
+from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation, EvaluationError, shallower
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.metrics import Metric
@@ -89,7 +89,7 @@ def evaluate(
     ).checked()
     is_run = isinstance(source, Run)
     if is_run:
-        read_to = min((d for d in (source.depth, depth) if d is not None), default=None)
+        read_to = shallower(source.depth, depth)
         remedy = f"the run is read to {read_to}. Choose a smaller cut-off, or give a deeper run."
     else:
         read_to = options.depth

@@ -36,6 +36,11 @@ class NoQueryError(EvaluationError):
     """A mean that has no query to average over."""
 
 
+def shallower(one: int | None, other: int | None) -> int | None:
+    """Return the smaller of two depths; None is none."""
+    return min((depth for depth in (one, other) if depth is not None), default=None)
+
+
 def _is_about(kind: Kind, query: Query) -> bool:
     """Say whether metrics of a kind score a query: unjudged ones have a latency and an overlap alone."""
     if kind in ("latency", "overlap"):
@@ -342,7 +347,6 @@ class Evaluation:
 
     def narrowed(self, only: Collection[str], depth: int | None) -> Evaluation:
         """Return the same run's evaluation over some of the queries, cut at a depth."""
-        depth = min((d for d in (self.depth, depth) if d is not None), default=None)
-        narrow = replace(self, only=frozenset(only), depth=depth)
+        narrow = replace(self, only=frozenset(only), depth=shallower(self.depth, depth))
         same = (narrow.depth, narrow._asked) == (self.depth, self._asked)  # noqa: SLF001 - of the same class
         return self if same else narrow  # whose scores are computed already
