@@ -9,6 +9,7 @@ from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
 from pytest_irmetrics.base.wording import FEW, joined, listed, plural
 from pytest_irmetrics.comparison import Comparison
+from pytest_irmetrics.comparison.stored_runs import is_excluded_otherwise
 from pytest_irmetrics.gates.stored_limits import Edit
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
@@ -58,8 +59,7 @@ def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterato
         was = comparison.relabelled.get(query_id, query)
         if before is not None:
             was = before.queries.get(query_id, was)
-        # A run that says nothing of judgments says nothing of this.
-        elif answer.judgments is not None and answer.xfail == (query.xfail is None):
+        elif is_excluded_otherwise(query, answer):
             was = replace(was, xfail="" if answer.xfail else None)
         if was is not query:
             yield from _edits_of_query(was, query)

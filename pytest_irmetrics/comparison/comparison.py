@@ -10,7 +10,13 @@ from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison.metric_change import MetricChange
-from pytest_irmetrics.comparison.stored_runs import WrongMean, stored_weight, with_stored_labels, wrong_means
+from pytest_irmetrics.comparison.stored_runs import (
+    WrongMean,
+    is_excluded_otherwise,
+    stored_weight,
+    with_stored_labels,
+    wrong_means,
+)
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.evaluation.evaluation import Rankings
 from pytest_irmetrics.golden import GoldenSet, Query
@@ -164,10 +170,8 @@ class Comparison:
         """Whether the golden set has other queries, labels or excluded queries than the baseline was stored with."""
         answers, queries = self.baseline.run.answers, self.full.golden.queries
         unpaired = self.removed or self.new or self.reworded or self.passages_edited
-        return bool(unpaired or self.under_stored_labels) or any(
-            answers[i].judgments is not None and answers[i].xfail == (queries[i].xfail is None)
-            for i in self.paired
-        )
+        excluded = (is_excluded_otherwise(queries[i], answers[i]) for i in self.paired)
+        return bool(unpaired or self.under_stored_labels) or any(excluded)
 
     @cached_property
     def wrong_means(self) -> Sequence[WrongMean]:

@@ -150,6 +150,14 @@ def _means_of(
 # Labels.
 
 
+def is_excluded_otherwise(query: Query, answer: Answer) -> bool:
+    """Whether a query is marked ``xfail`` and was not when its answer was stored, or the other way round.
+
+    A run that says nothing of judgments says nothing of this.
+    """
+    return answer.judgments is not None and answer.xfail == (query.xfail is None)
+
+
 def with_stored_labels(query: Query, answer: Answer) -> Query | None:
     """Return a query with the judgments, weight and tags that were stored with its answer; None where these are today's."""
     weight = stored_weight(answer, query.weight)
