@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from pytest_irmetrics.comparison.metric_change import MetricChange
-from pytest_irmetrics.comparison.significance import t_quantile
+from pytest_irmetrics.comparison.significance import sample_variance, t_quantile
 from pytest_irmetrics.metrics import mean, mean_of_scored
 
 _LEVEL = 0.95
@@ -71,8 +71,8 @@ def measure_run_noise(
     parts = {}
     for query_id, weight in weights.items():
         scores = [side.scores[query_id] for side in sides]
-        known = next((_variance(each) for each in scores if len(each) > 1), 0.0)
-        of_means = [(_variance(each) if len(each) > 1 else known) / len(each) for each in scores]
+        known = next((sample_variance(each) for each in scores if len(each) > 1), 0.0)
+        of_means = [(sample_variance(each) if len(each) > 1 else known) / len(each) for each in scores]
         parts[query_id] = weight**2 * math.fsum(of_means)
     by_query = math.fsum(parts.values())
     of_passes = [side.of_passes if side.passes > 1 else repeated[0].of_passes for side in sides]
@@ -94,7 +94,7 @@ def _measure_side(weights: Mapping[str, float], repeats: Mapping[str, Sequence[f
     # Of a query that was asked in fewer passes its average stands for the others.
     filled = [[*repeats[i], *[mean(scores[i])] * (passes - len(repeats[i]))] for i in weights]
     means = [mean_of_scored(each, [*weights.values()]) for each in zip(*filled, strict=True)]
-    return _Side(scores, passes, _variance([one for one in means if one is not None]))
+    return _Side(scores, passes, sample_variance([one for one in means if one is not None]))
 
 
 def _degrees_of_freedom(repeated: Sequence[_Side]) -> float:
@@ -102,12 +102,3 @@ def _degrees_of_freedom(repeated: Sequence[_Side]) -> float:
     parts = [side.of_passes / side.passes for side in repeated]
     squares = math.fsum(part**2 / (side.passes - 1) for part, side in zip(parts, repeated, strict=True))
     return math.fsum(parts) ** 2 / squares
-
-
-def _variance(scores: Sequence[float]) -> float:
-    """Return the sample variance, with n − 1 in the denominator; exactly 0 where all scores are equal."""
-    # `statistics.variance` takes a hundred times as long.
-    if len(set(scores)) < 2:
-        return 0.0
-    middle = math.fsum(scores) / len(scores)
-    return math.fsum((score - middle) ** 2 for score in scores) / (len(scores) - 1)
