@@ -31,7 +31,6 @@ from pytest_irmetrics.reports.terminal import summary_lines
 from pytest_irmetrics.run.baseline import baseline_path
 
 if TYPE_CHECKING:
-    from pytest_irmetrics.base.git import Repository
     from pytest_irmetrics.reports.output import Target
 
 _PHASES = ("setup", "call", "teardown")
@@ -169,25 +168,18 @@ class Recorder:
             notes=[*self._notes(items)],
         )
 
-    def _repository(self) -> Repository | None:
-        """Return the Git repository that the root directory is in, where Git knows one. No property: an old pytest would read it."""
-        from pytest_irmetrics.base.git import GitError, Repository  # noqa: PLC0415 - only reports and annotations have a commit
-
-        with suppress(GitError):
-            return Repository(self._config.rootpath)
-        return None
-
     def _add_baseline_versions(self) -> None:
         """Add to the reports of tests which commit stored the baseline that each was compared with, and when, where Git knows."""
-        from pytest_irmetrics.base.git import GitError, day_of  # noqa: PLC0415 - as above
+        from pytest_irmetrics.base.git import GitError, Repository, day_of  # noqa: PLC0415 - only reports have a commit
 
-        repository = self._repository()
-        for attempt in self._attempts.values():
-            report = attempt.item_report
-            if report is not None and report.against == OWN_BASELINE and repository is not None:
-                with suppress(GitError, OSError):
-                    stored = repository.committed_in(attempt.baseline)
-                    report.baseline_version = stored and f"{stored.commit[:9]} of {day_of(stored.time)}"
+        with suppress(GitError):
+            repository = Repository(self._config.rootpath)
+            for attempt in self._attempts.values():
+                report = attempt.item_report
+                if report is not None and report.against == OWN_BASELINE:
+                    with suppress(GitError, OSError):
+                        stored = repository.committed_in(attempt.baseline)
+                        report.baseline_version = stored and f"{stored.commit[:9]} of {day_of(stored.time)}"
 
     def _run_info(self) -> RunInfo:
         """Return when the session ran, and on what."""
@@ -207,10 +199,11 @@ class Recorder:
 
     def _commit(self) -> str:
         """Return the commit that is checked out: what CI says, where Git itself may be missing, else what Git does. Empty if unknown."""
+        from pytest_irmetrics.base.git import GitError, Repository  # noqa: PLC0415 - only reports and annotations have a commit
+
         told = next(filter(None, map(os.environ.get, _CI_COMMITS)), "")
-        with suppress(IRMetricsError):
-            repository = None if told else self._repository()
-            return repository.commit("HEAD") if repository else told
+        with suppress(GitError):
+            return told or Repository(self._config.rootpath).commit("HEAD")
         return ""
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
