@@ -7,6 +7,7 @@ import glob
 import os
 import posixpath
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import takewhile
 from pathlib import Path
 from typing import Any, NamedTuple
 
@@ -97,16 +98,10 @@ def _golden_arguments(mark: pytest.Mark) -> tuple[list[str], GoldenParameter]:
     return [os.fspath(path).replace(os.sep, "/") for path in mark.args], GoldenParameter(None, asked=read)
 
 
-def _fixed_folder(pattern: str) -> str:
-    """Return the folder of a pattern that has no wildcard in it."""
-    parts = posixpath.dirname(pattern).split("/")
-    fixed = next((i for i, part in enumerate(parts) if _WILDCARDS.intersection(part)), len(parts))
-    return "/".join(parts[:fixed]) or "."
-
-
 def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
     """Return the files that a pattern matches, in the order of their names, each with its item's id. Raises MisuseError for none."""
-    fixed = folder / _fixed_folder(pattern.rstrip("/"))
+    folders = posixpath.dirname(pattern.rstrip("/")).split("/")
+    fixed = folder / "/".join(takewhile(_WILDCARDS.isdisjoint, folders))
     named = os.path.exists(folder / pattern)  # noqa: PTH110 - Path.exists raises for a name that no file has
     if named:
         matches = [str(folder / pattern)]
@@ -144,11 +139,7 @@ def _mark_levels(node: Any, name: str) -> Iterator[tuple[str, list[pytest.Mark]]
     """
     parameter = _parameter_marks(node)
     yield "on the parameter", [mark for mark in parameter if mark.name == name]
-    own = [mark for mark in node.own_markers if mark.name == name]
-    for mark in parameter:
-        if mark in own:
-            own.remove(mark)
-    yield "on the test", own
+    yield "on the test", [mark for mark in node.own_markers if mark.name == name and mark not in parameter]
     for parent in reversed(node.listchain()[:-1]):
         if isinstance(parent, pytest.Class):
             written = {cls: _marks_of_class(cls, name) for cls in parent.obj.__mro__}
@@ -174,11 +165,10 @@ def marked_thresholds(item: pytest.Item, custom: Collection[str]) -> list[list[T
     Raises MisuseError for one that has no meaning.
     """
     where = os.path.basename(item.path)  # noqa: PTH119 - a Path costs more than a name
-    levels = []
-    for place, marks in _mark_levels(item, "ir_threshold"):
-        origin = f"{where}: ir_threshold {place}"
-        levels.append([_read_threshold(mark, origin, custom) for mark in marks])
-    return levels
+    return [
+        [_read_threshold(mark, f"{where}: ir_threshold {place}", custom) for mark in marks]
+        for place, marks in _mark_levels(item, "ir_threshold")
+    ]
 
 
 def _read_threshold(mark: pytest.Mark, origin: str, custom: Collection[str]) -> Threshold:
