@@ -142,12 +142,9 @@ class SessionReport(NamedTuple):
         expected = sum(item.outcome != "passed" and not self.fails(item) for item in items)
         if not items:
             text = "nothing was measured"
-        elif failed:
-            text = f"{failed} of {plural(len(items), unit)} {'fails' if failed == 1 else 'fail'}"
-        elif expected:
-            text = (
-                f"{expected} of {plural(len(items), unit)} {'fails' if expected == 1 else 'fail'} as expected"
-            )
+        elif count := failed or expected:
+            text = f"{count} of {plural(len(items), unit)} {'fails' if count == 1 else 'fail'}"
+            text += "" if failed else " as expected"
         elif any(item.only_queries for item in items):
             text = f"{plural(len(items), unit)}, no mean judged"
         else:

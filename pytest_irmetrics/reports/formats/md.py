@@ -158,11 +158,11 @@ def _row(cells: Sequence[str]) -> str:
     return f"| {' | '.join(cells)} |"
 
 
-def _more(count: int, one: str, many: str | None = None) -> Iterator[str]:
+def _more(count: int, what: str) -> Iterator[str]:
     """Yield how many more there are than the report shows, if any."""
     if count > 0:
         verb = "is" if count == 1 else "are"
-        yield from ("", f"*{plural(count, one, many)} more {verb} left out here, for brevity.*")
+        yield from ("", f"*{plural(count, what)} more {verb} left out here, for brevity.*")
 
 
 def _code(text: str, width: int = 200) -> str:
