@@ -209,8 +209,8 @@ class ItemResult:
     @property
     def leading_metric(self) -> Metric | None:
         """The metric of the table by tag, and of all outputs that show one: of the gate furthest beyond its limit, or undecided."""
-        fell = (verdict.metric for verdict in self.verdicts if verdict.state not in ("not checked", "passed"))
-        broken = next(filter(_tells_of_rankings, fell), None)
+        moved = (v.metric for v in self.verdicts if v.metric and v.state not in ("not checked", "passed"))
+        broken = next((one for one in moved if rates_rankings(one) or one.kind == "overlap"), None)
         gated = [metric for metric, tag in self.gates.slices if tag is None]
         others = [*gated, *self.evaluation.metrics] if self.evaluation.golden.judges_nothing else ()
         overlap = next((metric for metric in others if metric.kind == "overlap"), None)
@@ -293,10 +293,6 @@ class ItemResult:
             status=status,
             took=max(evaluation.retrieved.latencies.get(query.id, ()) if timed else (), default=None),
         )
-
-
-def _tells_of_rankings(metric: Metric | None) -> bool:
-    return metric is not None and (rates_rankings(metric) or metric.kind == "overlap")
 
 
 def _is_about_results(verdict: Verdict) -> bool:

@@ -96,10 +96,8 @@ def _would_pass(result: ItemResult) -> Iterator[str]:
 
 def _nothing_relevant(result: ItemResult) -> Iterator[str]:
     """Say that a run passes in which nothing relevant came back; of one that fails and is compared with none, for how many queries."""
-    evaluation, is_known = (
-        result.evaluation,
-        any(verdict.word in ("ids", "empty") for verdict in result.verdicts),
-    )
+    evaluation = result.evaluation
+    is_known = any(verdict.word in ("ids", "empty") for verdict in result.verdicts)
     judged = [query for query in evaluation.counted if query.judgments]
     came = {query.id: [*chain.from_iterable(evaluation.rankings(query.id))] for query in judged}
     missed = [query for query in judged if evaluation.golden.relevant(query).isdisjoint(came[query.id])]

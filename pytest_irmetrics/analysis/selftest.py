@@ -24,7 +24,7 @@ from pytest_irmetrics.gates.verdict import Against, Case, Verdict, with_each_tag
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.metrics.names import read_metrics
-from pytest_irmetrics.reports.item_report import Degradation, Note
+from pytest_irmetrics.reports.item_report import Degradation, Note, mean_name
 from pytest_irmetrics.run import Header, Run
 from pytest_irmetrics.thresholds import AUTO, Gates
 
@@ -146,9 +146,7 @@ def _gate_name(verdict: Verdict) -> str:
     """Name a gate as ``metric word [tag]``."""
     named = verdict.metric is not None and verdict.metric.name != verdict.word
     label = f"{verdict.metric} {verdict.word}" if named else verdict.word
-    if verdict.single:
-        return f"{label} of single queries"
-    return label if verdict.tag is None else f"{label} [{verdict.tag}]"
+    return f"{label} of single queries" if verdict.single else mean_name(label, verdict.tag)
 
 
 def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
