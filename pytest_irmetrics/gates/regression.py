@@ -306,9 +306,8 @@ class _Drop(_Moved):
         given = None if gate.query_id else self.case.gates.of(gate.metric, gate.tag).get("significance")
         return given.limit.value if given is not None else _LEVEL if gate.limit.auto else None
 
-    @cached_property
-    def adjusted_p(self) -> tuple[float | None, int]:
-        """The p-value, adjusted for all gates of the test that are judged by one in the same way (Holm), and their number."""
+    def _adjusted_p(self) -> tuple[float | None, int]:
+        """Return the p-value, adjusted for all gates of the test that are judged by one in the same way (Holm), and their number."""
         from pytest_irmetrics.comparison.significance import holm  # noqa: PLC0415 - only for a fall beyond its limit
 
         family: dict[Gate, float] = {}
@@ -351,31 +350,25 @@ class _Drop(_Moved):
             return "undecided", f"{fell}, {why}: undecided ({rule}, and {more})."
         if auto and not at_least(exact := gate.exact(change.baseline), self.value):
             return "failed", f"{fell}; {rule}, {score_text(exact, self.value)} where it may be chance."
-        p = None if level is None else self.adjusted_p[0]  # which takes time, of a hundred thousand queries
-        if level is not None and p is not None and p < level:
-            shown, adjusted = self._adjusted_p_text(" = ")
-            why = f"{shown}{adjusted}{',' * bool(adjusted)} is below the significance {level:g}"
+        if level is None:
+            return "failed", f"{fell}; {rule}."
+        p, gates = self._adjusted_p()
+        adjusted = f", adjusted for {gates} gates (Holm)" if gates > 1 else ""
+        if p is not None and p < level:
+            why = f"{_p_text(p, level)}{adjusted}{',' * bool(adjusted)} is below the significance {level:g}"
             return "failed", f"{fell}; {rule}. {why}."
         if auto and len(change.lost) - len(change.found) > _MOST_LOST:
             why = f"{len(change.lost)} queries fell to 0, and {len(change.found) or 'none'} rose from it"
             return "failed", f"{fell}; {rule}. {why}."
         # Without a p-value there is no telling that it is chance.
-        if auto or p is not None:
-            return "undecided", f"{fell}, which may be chance: undecided{self._chance()}"
-        return "failed", f"{fell}; {rule}."
+        if p is None and not auto:
+            return "failed", f"{fell}; {rule}."
+        chance = "." if p is None else self._chance(f"{_p_text(p, level, sign=' ')}{adjusted}", level)
+        return "undecided", f"{fell}, which may be chance: undecided{chance}"
 
-    def _adjusted_p_text(self, sign: str) -> tuple[str, str]:
-        """Return the adjusted p beside its level, and for how many gates it was adjusted."""
-        p, gates = self.adjusted_p
-        adjusted = f", adjusted for {gates} gates (Holm)" if gates > 1 else ""
-        return ("", "") if p is None else (_p_text(p, self.level or _LEVEL, sign=sign), adjusted)
-
-    def _chance(self) -> str:
+    def _chance(self, p: str, level: float) -> str:
         """Say how likely a fall is that may be chance, and how far one must be that is not; or that too few queries changed to tell."""
-        p = "".join(self._adjusted_p_text(" "))
-        if not p:
-            return "."
-        if too_few := self._too_few_changed(self.level or _LEVEL):
+        if too_few := self._too_few_changed(level):
             return f". {too_few}"
         from pytest_irmetrics.comparison.significance import FALSE_ALARM_ONE_IN, drop_for_chance  # noqa: PLC0415 - as above
 
@@ -436,12 +429,12 @@ class _Drop(_Moved):
             yield f"{lead} few queries to tell whether the mean over others fell too {shown}."
 
 
-def _p_text(p: float, *against: float, sign: str = " = ") -> str:
+def _p_text(p: float, level: float, sign: str = " = ") -> str:
     """Print a p with its sign, `p = 0.02`, and two or three decimals, or more beside a level that it would else print like."""
-    smallest = min((0.001, *against))
+    smallest = min(0.001, level)
     if p < smallest:
         return f"p < {smallest:g}"
-    return f"p{sign}{score_text(p, *against, digits=3 if p < 0.01 else 2)}"
+    return f"p{sign}{score_text(p, level, digits=3 if p < 0.01 else 2)}"
 
 
 def noise_text(noise: RunNoise, limit: float | None = None) -> str:
