@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, NamedTuple
 
 import pytest
 
@@ -57,14 +57,13 @@ OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
 """Option → what `addoption` takes of it, and its help."""
 
 
-class _Kind:
+class _Kind(NamedTuple):
     """What may be written as the value of a setting."""
 
-    def __init__(self, words: str, read: Callable[[str], Any]) -> None:
-        self.words = words
-        """For help and errors."""
-        self.read = read
-        """Turns what is written into the value; raises ValueError."""
+    words: str
+    """For help and errors."""
+    read: Callable[[str], Any]
+    """Turns what is written into the value; raises ValueError."""
 
 
 def _one_of(*choices: str) -> _Kind:
