@@ -105,9 +105,7 @@ def _chance_of(comparison: Comparison, gates: Gates, leading: Verdict) -> str | 
     change = comparison.change(leading.metric, leading.tag)
     gate = gates.of(leading.metric, leading.tag)["max_drop"]
     # Of `auto` chance decides anyhow.
-    if change.changed < MIN_CHANGED or change.p_value is None or gate.limit.auto:
-        return None
-    if change.p_value < 1 / FALSE_ALARM_ONE_IN:
+    if gate.limit.auto or change.changed < MIN_CHANGED or (change.p_value or 0.0) < 1 / FALSE_ALARM_ONE_IN:
         return None
     noise = comparison.run_noise(gate.metric, gate.tag)
     margin = noise.margin if noise is not None else 0.0

@@ -89,12 +89,10 @@ def pool(
             influence, settles = max(worths) / total, max(worths) - min(worths) > TOLERANCE * total
             if influence > TOLERANCE:
                 found.append(Unjudged(query, doc_id, influence, ranks[doc_id], settles))
-    found.sort(
-        key=lambda one: (
-            not (one.settles and one.query.is_unjudged),
-            not one.settles,
-            -round(one.influence, 12),
-            one.rank,
-        )
-    )
-    return found, unpaired
+    return sorted(found, key=_order), unpaired
+
+
+def _order(one: Unjudged) -> tuple[bool, bool, float, int]:
+    """Return the sort key of a document: what settles something, of queries that nobody has judged before others; influence; rank."""
+    is_first = one.settles and one.query.is_unjudged
+    return not is_first, not one.settles, -round(one.influence, 12), one.rank
