@@ -108,6 +108,6 @@ def _compare(point: HistoryPoint, now: Evaluation, before: Evaluation) -> None:
     if point.relabelled and (stored := comparison.under_stored_labels) is not None:
         point.as_judged_before = _deltas(stored)
     for name, change in point.changes.items():
-        noise, lowest = comparison.run_noise(name), min(change, point.as_judged_before.get(name, 0.0))
-        if lowest < -(noise.margin if noise else 0.0) - TOLERANCE:
+        lowest = min(change, point.as_judged_before.get(name, 0.0))
+        if lowest < -comparison.noise_margin(name) - TOLERANCE:
             point.lowered[name] = lowest

@@ -107,8 +107,7 @@ def _chance_of(comparison: Comparison, gates: Gates, leading: Verdict) -> str | 
     # Of `auto` chance decides anyhow.
     if gate.limit.auto or change.changed < MIN_CHANGED or (change.p_value or 0.0) < 1 / FALSE_ALARM_ONE_IN:
         return None
-    noise = comparison.run_noise(gate.metric, gate.tag)
-    margin = noise.margin if noise is not None else 0.0
+    margin = comparison.noise_margin(gate.metric, gate.tag)
     differences = list(change.weighted_differences.values())
     share = share_falling_beyond(differences, gate.allowed(change.baseline) + margin)
     if share <= 1 / FALSE_ALARM_ONE_IN:

@@ -141,6 +141,11 @@ class Comparison:
         change = self.change(metric, tag)
         return measure_run_noise(change, self.baseline.repeats(metric), self.now.repeats(metric))
 
+    def noise_margin(self, metric: str | Metric, tag: str | None = None) -> float:
+        """Return how far a mean may fall beyond its limit and still count as run noise; 0 where neither side asked more than once."""
+        noise = self.run_noise(metric, tag)
+        return 0.0 if noise is None else noise.margin
+
     def paired_share(self, tag: str | None = None) -> float:
         """Return the share of the baseline's queries that are paired, by weight, in [0, 1]; 1 where it has no query.
 

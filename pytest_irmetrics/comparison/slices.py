@@ -104,10 +104,7 @@ def slices_that_fell(comparison: Comparison, metric: Metric) -> list[SliceFall]:
     for tag, values in beyond.items():
         change, excess = comparison.change(metric, tag), -math.fsum(values) / len(values)
         # Beyond its margin is neither a slice of all queries nor one of which fewer than four are worse.
-        if excess <= margins[tag] + TOLERANCE:
-            continue
-        noise = comparison.run_noise(metric, tag)
-        if noise is None or -change.delta > noise.margin:
+        if excess > margins[tag] + TOLERANCE and -change.delta > comparison.noise_margin(metric, tag):
             found.append((-excess * math.sqrt(change.n), tag, SliceFall(whole, change)))
     return [fall for _, _, fall in sorted(found)]
 
