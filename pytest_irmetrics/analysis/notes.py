@@ -95,22 +95,26 @@ def _would_pass(result: ItemResult) -> Iterator[str]:
 
 
 def _nothing_relevant(result: ItemResult) -> Iterator[str]:
-    """Say that a run passes in which nothing relevant came back; of one that fails and is compared with none, for how many queries."""
+    """Say that a run passes in which nothing relevant came back; of one that fails, for how many queries nothing judged did.
+
+    The latter with ids of both sides, where there is no other run to compare with, and no verdict is about ids.
+    """
     evaluation = result.evaluation
-    is_known = any(verdict.word in ("ids", "empty") for verdict in result.verdicts)
     judged = [query for query in evaluation.counted if query.judgments]
     came = {query.id: [*chain.from_iterable(evaluation.rankings(query.id))] for query in judged}
-    missed = [query for query in judged if evaluation.golden.relevant(query).isdisjoint(came[query.id])]
-    if not result.failed and judged and len(missed) == len(judged):
-        yield "Nothing relevant came back."
-    elif result.failed and not is_known and result.comparison is None and 2 * len(missed) > len(judged):
-        first = max(missed, key=lambda query: len(came[query.id]))
-        wanted = [doc_id for doc_id in first.judgments if doc_id in evaluation.golden.relevant(first)]
-        got, of = listed(came[first.id], _NAMED), plural(len(judged), "query")
-        said = (
-            f"Nothing relevant came back for {len(missed):,} of {of}. For {first.id} came {got or 'nothing'}"
-        )
-        yield f"{said}; relevant are {listed(wanted, _NAMED)}. Compare the ids."
+    if not result.failed:
+        relevant = evaluation.golden.relevant
+        if judged and all(relevant(query).isdisjoint(came[query.id]) for query in judged):
+            yield "Nothing relevant came back."
+    elif result.comparison is None and not any(
+        verdict.word in ("ids", "empty") for verdict in result.verdicts
+    ):
+        missed = [one for one in judged if {*one.documents}.isdisjoint(documents_of(one, came[one.id]))]
+        first = max(missed, key=lambda query: len(came[query.id]), default=None)
+        if first is not None and 2 * len(missed) > len(judged):
+            wanted, got = listed([*first.documents], _NAMED), listed(came[first.id], _NAMED)
+            said = f"Nothing judged came back for {len(missed):,} of {plural(len(judged), 'query')}"
+            yield f"{said}. For {first.id} came {got or 'nothing'}, and judged are {wanted}: compare the ids."
 
 
 def _came_back_empty(result: ItemResult) -> Iterator[str]:
