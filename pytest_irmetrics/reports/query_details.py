@@ -5,39 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+from math import inf
 
 from pytest_irmetrics.base.numbers import change_text, score_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.reports.blocks import Level, Query, RankedDocument, RankRow
 from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
-
-
-class Move(NamedTuple):
-    """The rank of a judged document in the baseline's ranking and in today's, from 1; None where it is not returned."""
-
-    doc_id: str
-    grade: Grade
-    before: int | None
-    after: int | None
-    overtaken_by: tuple[str, ...] = ()
-    """Of a document that fell: the ids that stand above it now and did not before, best first."""
-
-
-def moves(judgments: Mapping[str, Grade], before: Sequence[str], after: Sequence[str]) -> tuple[Move, ...]:
-    """Return the judged documents whose rank changed, for `query_block`: falls first, the highest grade first, then the largest fall."""
-    was, now = _ranks(before), _ranks(after)
-    not_returned = max(len(before), len(after)) + 1
-    found = []
-    for doc_id, grade in judgments.items():
-        rank_before, rank = was.get(doc_id, not_returned), now.get(doc_id, not_returned)
-        above = after[: rank - 1] if rank > rank_before else ()
-        overtaken_by = tuple([other for other in above if was.get(other, not_returned) > rank_before])
-        if rank != rank_before:
-            move = Move(doc_id, grade, was.get(doc_id), now.get(doc_id), overtaken_by)
-            found.append((rank < rank_before, -grade, rank_before - rank, doc_id, move))
-    return tuple([move for *_, move in sorted(found)])
 
 
 def query_option(query_id: str) -> str:
@@ -124,11 +98,14 @@ class _Documents:
             yield from self._sentence("gone", (self._named(i) for i in before if i not in self._now))
             yield from self._sentence("new", (self._named(i) for i in query.now if i not in self._before))
             return
-        elif moved := [move for move in moves(query.judgments, before, query.now) if move.grade > 0]:
-            yield [self._move(move) for move in moved]
-            gone = moved[0].after is None
-            above = [i for i in query.now if i not in self._before] if gone else moved[0].overtaken_by
-            yield from self._sentence("new" if gone else "above it now", map(self._named, above))
+        elif moved := self._by_fall():
+            yield [self._move_text(doc_id) for doc_id in moved]
+            was, now = self._before.get(moved[0], inf), self._now.get(moved[0])
+            if now is None:
+                yield from self._sentence("new", (self._named(i) for i in query.now if i not in self._before))
+            elif now > was:
+                above = (i for i in query.now[: now - 1] if self._before.get(i, inf) > was)
+                yield from self._sentence("above it now", map(self._named, above))
             # Those that were not found before either are said where it is known how far they came.
             missing = [one for one in missing if one.move and one.before is None]
         where = f"not among the {plural(len(query.now), 'result')}" if query.now else "not returned"
@@ -145,12 +122,23 @@ class _Documents:
         if shown:
             yield [f"{lead}: {shown[0]}", *shown[1:]]
 
-    def _move(self, move: Move) -> str:
+    def _by_fall(self) -> list[str]:
+        """Return the documents with a grade above 0 whose rank changed: falls first, the highest grade first, then the largest fall."""
+        judgments, below = self._query.judgments, max(len(self._before), len(self._now)) + 1
+
+        def key(doc_id: str) -> tuple[bool, Grade, int, str]:
+            was, now = self._before.get(doc_id, below), self._now.get(doc_id, below)
+            return now < was, -judgments[doc_id], was - now, doc_id
+
+        graded = (doc_id for doc_id, grade in judgments.items() if grade > 0)
+        return sorted((i for i in graded if self._before.get(i) != self._now.get(i)), key=key)
+
+    def _move_text(self, doc_id: str) -> str:
         """Return where a judged document stood and stands: `faq-1 (grade 3): rank 1 → 4`."""
-        ranks = f"rank {move.before} → {move.after or 'gone'}" if move.before else f"new at rank {move.after}"
-        stages = "" if move.after else self._stages(move.doc_id)
-        document = self._named(move.doc_id)
-        return f"{document} ({document.judgment}): {', '.join(filter(None, [ranks, stages]))}"
+        one = self._named(doc_id)
+        ranks = f"rank {one.before} → {one.now or 'gone'}" if one.before else f"new at rank {one.now}"
+        stages = "" if one.now else self._stages(doc_id)
+        return f"{one} ({one.judgment}): {', '.join(filter(None, [ranks, stages]))}"
 
     def faults(self) -> Iterator[str]:
         """Say what is wrong with an answer whatever moved: a forbidden document, results where none is right."""
