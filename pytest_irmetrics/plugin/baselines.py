@@ -6,7 +6,6 @@ import os
 import shlex
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import suppress
-from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
@@ -124,8 +123,7 @@ def _how_to_restore(item: GatedItem) -> str:
             if version.path == path and repository.read(version.commit, path) is not None:
                 command = ["git", "checkout", version.commit[:10], "--", item.settings.shown(file)]
                 return f"It was stored and is gone. To bring it back: {shlex.join(command)}\n"
-    ids = BaselineName.of(file).ids
-    alike = [path for path in _left_behind(item.node.session) if BaselineName.of(path).ids == ids]
+    alike = [path for path in _left_behind(item) if BaselineName.of(path).ids == BaselineName.of(file).ids]
     if len(alike) != 1:
         return ""
     make = [] if file.parent.exists() else [["mkdir", "-p", item.settings.shown(file.parent)]]
@@ -133,24 +131,27 @@ def _how_to_restore(item: GatedItem) -> str:
     return f"Where the test was renamed, carry its baseline over: {' && '.join(map(shlex.join, [*make, move]))}\n"
 
 
-@lru_cache(maxsize=1)
 def modules_of(session: pytest.Session) -> dict[str, object]:
     """Return the modules that the tests of a session are in, by the real paths of their files."""
     return {os.path.realpath(one.path): getattr(one, "module", None) for one in session.items}
 
 
-@lru_cache(maxsize=1)
-def _left_behind(session: pytest.Session) -> list[Path]:
-    """Return the stored baselines whose test is gone: its module, or its function in a module of this run."""
-    config, found = session.config, []
-    directory = run_config(config).baseline_dir
-    for folder in folders_with_baselines(config.rootpath, directory, config.getini("norecursedirs")):
-        for path in list_baselines(folder / directory):
-            name = BaselineName.of(path)
-            file = folder / f"{name.module.name}.py"
-            if not file.exists() or not name.may_be_in(modules_of(session).get(os.path.realpath(file))):
-                found.append(path)
-    return found
+_left_behind_key = pytest.StashKey[list[Path]]()
+
+
+def _left_behind(item: GatedItem) -> list[Path]:
+    """Return the stored baselines whose test is gone: its module, or its function in a module of this run. They are looked for once."""
+    config, directory = item.node.config, item.settings.baseline_dir
+    if _left_behind_key not in config.stash:
+        modules, found = modules_of(item.node.session), list[Path]()
+        config.stash[_left_behind_key] = found
+        for folder in folders_with_baselines(config.rootpath, directory, config.getini("norecursedirs")):
+            for path in list_baselines(folder / directory):
+                name = BaselineName.of(path)
+                file = folder / f"{name.module.name}.py"
+                if not file.exists() or not name.may_be_in(modules.get(os.path.realpath(file))):
+                    found.append(path)
+    return config.stash[_left_behind_key]
 
 
 def _require_same_shape(run: Run, item: GatedItem, shown: str, update: str) -> None:

@@ -46,6 +46,7 @@ class _Fork:
     left_out: set[str]
     """The files that a sparse checkout leaves out."""
     _runs: dict[str, Run | None] = field(default_factory=dict)
+    _modules: dict[str, object] = field(default_factory=dict)
 
     @cached_property
     def baselines(self) -> list[str]:
@@ -63,6 +64,12 @@ class _Fork:
             self._runs[path] = None if data is None else Run.loads(decode(data, shown), shown)
         return self._runs[path]
 
+    def module(self, file: Path, session: pytest.Session) -> object:
+        """Return the module that a session's tests of a file are in; None where it has no test of it."""
+        if not self._modules:
+            self._modules |= modules_of(session)
+        return self._modules.get(os.path.realpath(file))
+
 
 _fork_key = pytest.StashKey[_Fork]()
 
@@ -77,8 +84,9 @@ def _fork(config: pytest.Config, folder: Path) -> _Fork:
     if _fork_key not in config.stash:
         repository, settings = Repository(config.rootpath), run_config(config)
         commit = repository.merge_base(settings.since)
+        renamed, deleted, left_out = repository.changes(commit)
         config.stash[_fork_key] = _Fork(
-            repository, settings.since, commit, settings.baseline_dir, *repository.changes(commit)
+            repository, settings.since, commit, settings.baseline_dir, renamed, deleted, left_out
         )
     return config.stash[_fork_key]
 
@@ -193,8 +201,7 @@ def _test_is_gone(item: GatedItem, fork: _Fork, path: str) -> bool:
     file = (folder_of_test(path, fork.directory) / f"{name.module.name}.py").as_posix()
     if fork.is_gone(path) or file in fork.deleted or file in fork.renamed.values():
         return True
-    module = modules_of(item.node.session).get(os.path.realpath(fork.repository.top / file))
-    return not name.may_be_in(module)
+    return not name.may_be_in(fork.module(fork.repository.top / file, item.node.session))
 
 
 def _golden_path(fork: _Fork, baseline: str, run: Run) -> str:
