@@ -33,17 +33,6 @@ _ON_MEANS = (*WORDS, "accept", "baseline")
 _NAMED = 20
 """How many of a verdict's queries its report names of its own; it says how many more there are."""
 
-_MISTAKES = {
-    "nothing_returned",
-    "ids_respelt",
-    "same_answer",
-    "other_query",
-    "reversed",
-    "began_late",
-    "other_texts",
-}
-"""The kinds of change that nobody makes on purpose: no command to accept one is printed."""
-
 _AS_DECIDED = ("state", "text", "word", "tag", "origin", "single", "as_stored", "on_fall")
 """The fields of a verdict that its report has as they are."""
 
@@ -240,8 +229,13 @@ class ItemResult:
 
         So too where floors alone fail of a golden set that was edited: what the judgments give now is the new state.
         """
-        if kind in _MISTAKES or any(verdict.word == "min" and not verdict.value for verdict in self.floors):
-            return False  # as a mean of 0 is no state to go on from
+        if any(verdict.word == "min" and not verdict.value for verdict in self.floors):
+            return False  # a mean of 0 is no state to go on from
+        if kind is not None:
+            from pytest_irmetrics.analysis.signs import MISTAKES  # noqa: PLC0415 - needed after a failure alone
+
+            if kind in MISTAKES:
+                return False
         failed = [verdict for verdict in self.verdicts if verdict.failed]
         fell = [verdict for verdict in failed if verdict.compares or verdict.word == "baseline"]
         if self.comparison is not None and self.comparison.edited_means:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import product
 
-from pytest_irmetrics.analysis.signs import Sign, find_sign
+from pytest_irmetrics.analysis.signs import NOT_OF_JUDGMENTS, Sign, find_sign
 from pytest_irmetrics.analysis.stages import lost_at_stages, relevant_word
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import FEW, listed, plural
@@ -23,9 +23,6 @@ from pytest_irmetrics.thresholds import Gates
 
 _MANY_MORE = 0.05
 """From which share of today's results on it is clearly more of them that are unjudged."""
-
-_NOT_OF_JUDGMENTS = ("began_late", "lost_before_ranking", "ids_respelt", "same_answer", "other_query")
-"""The kinds of change that no missing judgments explain."""
 
 _ALL = 0.995
 """From which share on all of a fall is in a slice."""
@@ -64,7 +61,7 @@ def kind_of_change(
     # the ranking, what is new stands below what stayed, so that it took no place from them; ids in another spelling are not new;
     # and an answer to another query is wrong, whatever is judged.
     missing = None
-    if leading is not None and not (held or explained or kind in _NOT_OF_JUDGMENTS):
+    if leading is not None and not (held or explained or kind in NOT_OF_JUDGMENTS):
         missing = missing_judgments(comparison, leading)
     mean_fell = any(verdict.on_fall and verdict.tag is None for verdict in fell)
     sentences = [

@@ -1,7 +1,8 @@
 """Signs of a mechanical cause in the answers of a comparison: one function for each, which looks for it and words it.
 
 They look at ids and at the first ranking of each query, and a sign is one that a change of ranking, of text analysis or of
-weights does not show. To add one, write its function here, and name it in `_SIGNS` in the place where it is to be looked for.
+weights does not show. To add one, write its function here, and name it in `_SIGNS` in the place where it is to be looked for,
+in `MISTAKES` if nobody means it, and in `NOT_OF_JUDGMENTS` if no missing judgments explain it.
 """
 
 from __future__ import annotations
@@ -389,6 +390,20 @@ _SIGNS: Sequence[tuple[str, Callable[[AnswerPairs], str | None], bool]] = (
 documents in place of chunks and passages.
 
 The first that is found is named, as the others follow from it."""
+
+MISTAKES = {
+    "nothing_returned",
+    "ids_respelt",
+    "same_answer",
+    "other_query",
+    "reversed",
+    "began_late",
+    "other_texts",
+}
+"""The kinds of change that nobody makes on purpose: no command to accept one is printed."""
+
+NOT_OF_JUDGMENTS = {"began_late", "lost_before_ranking", "ids_respelt", "same_answer", "other_query"}
+"""The kinds of change that no missing judgments explain."""
 
 
 def _of_answers(seen: AnswerPairs, answers: AnswerPairs) -> str:
