@@ -225,7 +225,7 @@ class ItemResult:
         return [verdict for verdict in floors if not verdict.compares and not verdict.over_no_query]
 
     def is_acceptable(self, kind: str | None) -> bool:
-        """Tell whether a new baseline would make the test pass, but for floors, and of that kind of change may be meant to.
+        """Tell whether to offer a new baseline: the test would pass with it, but for floors, and a change of this kind may be meant.
 
         So too where floors alone fail of a golden set that was edited: what the judgments give now is the new state.
         """
@@ -318,4 +318,5 @@ def _worst(query: Query, rankings: Rankings) -> Sequence[str]:
 
 
 def _most_usual(rankings: Rankings) -> Sequence[str]:
+    """Return the answer that came most often, of equals the first."""
     return max(rankings, key=rankings.count)

@@ -264,7 +264,7 @@ def _skipped(pair: AnswerPair) -> int:
 
 
 def _other_texts(answers: AnswerPairs) -> str | None:
-    """Look for answers of which judged passages alone are gone, with other chunks of their documents in these places."""
+    """Look for answers that changed only where a judged passage stood: a chunk of its document stands there, and lacks it."""
     seen = _showing(_changed(answers), _lost_passages_in_place)
     if not seen:
         return None

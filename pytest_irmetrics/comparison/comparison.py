@@ -158,6 +158,8 @@ class Comparison:
 
     def share_of(self, ids: Sequence[str], tag: str | None = None) -> float:
         """Return the share that some of the baseline's queries have of all, or of those with a tag, by weight, in [0, 1]."""
+        if not ids:
+            return 0.0  # as in most runs, for every gate
         answers = self.baseline.run.answers.items()
         stored = {i: stored_weight(answer) for i, answer in answers if tag is None or tag in answer.tags}
         some = math.fsum(stored.get(query_id, 0.0) for query_id in ids)

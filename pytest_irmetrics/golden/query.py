@@ -110,7 +110,7 @@ class Query:
 
 
 def folded(text: str) -> str:
-    """Return a query's text as it is told from others: other case or white space is no other query."""
+    """Return a query's text as it is compared with another's: without case, each run of white space as one space."""
     return normalize_text(text).casefold()
 
 

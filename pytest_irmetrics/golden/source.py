@@ -144,12 +144,12 @@ def decode(data: bytes) -> str:
         guess = f" In Latin-1 it would be {sign!r}." if sign.isprintable() else ""
         message = f"The byte 0x{ord(sign):02X} is not UTF-8.{guess} Save the file as UTF-8."
         raise Wrong(place_of(before, len(before)), message) from None
-    refuse_sign(text, CONFLICT, "A marker of an unresolved merge. Keep one side and remove the markers.")
-    refuse_sign(text, "\0", "Here is a NUL, which no text has. Save the file as UTF-8, or name another.")
+    refuse_pattern(text, CONFLICT, "A marker of an unresolved merge. Keep one side and remove the markers.")
+    refuse_pattern(text, "\0", "Here is a NUL, which no text has. Save the file as UTF-8, or name another.")
     return text
 
 
-def refuse_sign(text: str, pattern: str | re.Pattern[str], message: str) -> None:
+def refuse_pattern(text: str, pattern: str | re.Pattern[str], message: str) -> None:
     """Raise Wrong at the first place of a pattern in a text; `{0}` of the message is the code of its first character."""
     if (found := re.search(pattern, text)) is not None:
         raise Wrong(place_of(text, found.start()), message.format(ord(found[0][0])))

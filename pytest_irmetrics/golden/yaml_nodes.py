@@ -30,7 +30,7 @@ from pytest_irmetrics.golden.source import (
     Place,
     Source,
     Wrong,
-    refuse_sign,
+    refuse_pattern,
     too_deep,
 )
 
@@ -61,9 +61,9 @@ class NodeReader:
     """
 
     def __init__(self, text: str, source: Source) -> None:
-        refuse_sign(text, *_INVISIBLE)
+        refuse_pattern(text, *_INVISIBLE)
         # A hostile file could have many: libyaml takes quadratic time over them.
-        refuse_sign(text, "(?m)^%TAG", "A `%TAG` line has no meaning in a golden set. Remove it.")
+        refuse_pattern(text, "(?m)^%TAG", "A `%TAG` line has no meaning in a golden set. Remove it.")
         self._text = text
         self._source = source
         self._parser = PARSER(text)

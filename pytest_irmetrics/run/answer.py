@@ -177,7 +177,7 @@ def ranking_fault(ids: Sequence[str]) -> str:
     return f"{quote(repeated[0])} is in it twice" if repeated else "an id is empty"
 
 
-def take_it_whole(shown: str) -> str:
+def merge_advice(shown: str) -> str:
     """Return the advice on a file that Git could not merge, with a command for merges and rebases; `shown` is its path."""
     return f"Take it whole from the branch that yours goes into: `git checkout main -- {shlex.quote(shown)}`."
 

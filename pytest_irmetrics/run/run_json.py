@@ -22,9 +22,9 @@ from pytest_irmetrics.run.answer import (
     Header,
     PackedRanking,
     RunError,
+    merge_advice,
     pack,
     ranking_fault,
-    take_it_whole,
 )
 
 Refuse = Callable[[str], NoReturn]
@@ -222,7 +222,7 @@ def _why_unreadable(text: str, error: Exception, shown: str) -> tuple[int, str, 
     """Return the line, what is wrong and what to do of a text that is no JSON, or none that is strict."""
     if conflict := CONFLICT.search(text):
         cure = (
-            f"{take_it_whole(shown)} Of a baseline `pytest --ir-baseline` then says what the merged search changes, and "
+            f"{merge_advice(shown)} Of a baseline `pytest --ir-baseline` then says what the merged search changes, and "
             "`pytest --ir-baseline-update` accepts that."
         )
         return text[: conflict.start()].count("\n") + 1, "is in a merge conflict", cure
