@@ -31,6 +31,11 @@ def normalize_text(text: str) -> str:
     return " ".join(text.split())
 
 
+def digest(text: str) -> str:
+    """Return eight characters that stand for a text."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+
+
 class Passage(NamedTuple):
     """A judged text of a document. A chunk that contains it counts as it, however the document was split into chunks."""
 
@@ -50,8 +55,7 @@ class Passage(NamedTuple):
         """The name of the passage among a query's judgments and in rankings: ``document: text``, cut if it is long."""
         text = self.normalized
         if len(text) > _LONGEST:
-            digest = hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
-            text = f"{text[: _LONGEST - 12].rstrip()}… ({digest})"
+            text = f"{text[: _LONGEST - 12].rstrip()}… ({digest(text)})"
         return f"{self.doc}: {text}"
 
 

@@ -8,10 +8,11 @@ a ranking twice, however chunks overlap, and no score leaves its range.
 from __future__ import annotations
 
 from collections.abc import Collection, Sequence
+from itertools import chain, count
 from typing import Any
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.query import LONGEST_PASSAGE, Passage, Query, normalize_text
+from pytest_irmetrics.golden.query import LONGEST_PASSAGE, Passage, Query, digest, normalize_text
 from pytest_irmetrics.retrieval.answers import (
     SOURCE_NAMES,
     AnswerError,
@@ -71,18 +72,20 @@ def read_chunk_ranking(
         if first != rank:
             if collapse:
                 continue
-            raise repeat_error("chunk", own_id or document, first, rank, len(items))
+            shown = own_id or (f"{document}: {text}" if text else document)
+            raise repeat_error("chunk", shown, first, rank, len(items))
         wanted = judged.get(document, ())
         held = [passage.key for passage in wanted if passage.normalized in content]
-        missed = [passage for passage in wanted if passage.key not in held]
-        nearly = {passage.key: _near_match(passage, content) for passage in missed}
-        seen.almost_held |= {key: how for key, how in nearly.items() if how}
+        for passage in wanted:
+            how = "" if passage.key in held else _near_match(passage, content)
+            if how and seen.almost_held.get(passage.key) != "case":  # that says what to mend
+                seen.almost_held[passage.key] = how
         # Of a query that judges by document alone no chunk is anything else, whether or not its document is judged.
         by_document = document in own or not query.passages
         entries = held if document in judged else [document] if by_document else []
         added = [entry for entry in entries if entry not in ranking]
         if added or not (entries and collapse):
-            entries = added or [_chunk_entry(document, own_id, ranking, judged)]
+            entries = added or [_chunk_entry(document, own_id, text, {*ranking, *judged})]
             ranking.update(dict.fromkeys(entries))
             if text and len(text) <= LONGEST_PASSAGE:
                 kept_texts.update(dict.fromkeys(entries, text))
@@ -102,14 +105,16 @@ def _near_match(passage: Passage, text: str) -> str:
     return "half" if is_half else ""
 
 
-def _chunk_entry(document: str, own_id: str | None, taken: Collection[str], judged: Collection[str]) -> str:
-    """Return the entry of a chunk that stands for no passage: by its own id, else by a number."""
-    entry = f"{document}{CHUNK}{own_id})" if own_id else document
-    number = 0
-    while entry in taken or entry in judged:
-        number += 1
-        entry = f"{document}{CHUNK}{number})"
-    return entry
+def _chunk_entry(document: str, own_id: str | None, text: str | None, taken: Collection[str]) -> str:
+    """Return the entry of a chunk that stands for no passage: by its own id, else by a digest of its text or a number.
+
+    A UUID counts for none where there is a text: many stores draw one anew whenever they are filled.
+    """
+    is_uuid = own_id is not None and (len(own_id), own_id.count("-")) == (36, 4)
+    name = digest(normalize_text(text)) if text and (is_uuid or own_id is None) else own_id
+    names = chain([name] if name else [], count(1))
+    entries = chain([] if own_id else [document], (f"{document}{CHUNK}{one})" for one in names))
+    return next(entry for entry in entries if entry not in taken)
 
 
 def _read_document(own: Collection[str], known: Collection[str], item: Any) -> tuple[str, float | None]:

@@ -103,7 +103,7 @@ def test_a_chunk_stands_for_the_passages_that_it_is_the_first_to_hold(read, row,
 def test_doc_id_says_which_document(read):
     items = [{"chunk": n, "file": "docs/handbook.md", "text": text} for n, text in enumerate((HELD, "else"))]
     ranking = read(items, doc_id=lambda item: item["file"][5:-3])
-    assert ranking == [T, "handbook (chunk 1)"]
+    assert ranking == [T, "handbook (chunk 7a1748a5)"]
 
 
 def test_a_chunk_goes_by_its_own_id_where_that_is_judged_and_by_the_first_field_where_it_has_none(read):
@@ -131,7 +131,10 @@ def test_what_follows_a_chunk_that_comes_twice_is_read_where_duplicates_collapse
             [chunk("handbook", HELD, "c7")] * 2,
             "'c7' came back at rank 1 and again at rank 2. Return each chunk once; or set `ir_duplicates = collapse`, which",
         ),
-        ([chunk("handbook", HELD)] * 2, "'handbook' came back at rank 1 and again at rank 2"),
+        (
+            [chunk("handbook", HELD)] * 2,
+            "'handbook: You can return it within thirty days.' came back at rank 1 and again at rank 2",
+        ),
         ([chunk("handbook", text, text) for text in (" ", "\n")], "the result has no text to look in."),
         (["faq", "faq"], "'faq' came back at rank 1 and again at rank 2"),
         ([langchain(HELD, {"title": "elsewhere"})], "No id can be read from it."),
