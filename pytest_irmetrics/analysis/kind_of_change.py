@@ -111,9 +111,10 @@ def _chance_of(comparison: Comparison, gates: Gates, leading: Verdict) -> str | 
         return None
     of = 10 if share >= 0.15 else 100
     tagged = f" tagged {gate.tag}" if gate.tag is not None else ""
+    varies = "" if comparison.is_repeated else " Nothing changed? --ir-repeat=5."
     return (
         f"This may be chance: with {plural(change.n, 'query')}{tagged} about {round(share * of)} in {of} harmless changes of this size "
-        f"fail max_drop {gate.limit} of {gate.metric.name}, and 1 in {FALSE_ALARM_ONE_IN} fails {drop_for_chance(differences, margin):g}."
+        f"fail max_drop {gate.limit}, and 1 in {FALSE_ALARM_ONE_IN} fails {drop_for_chance(differences, margin):g}.{varies}"
     )
 
 
@@ -190,17 +191,12 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
         return None
     results = new = left = 0
     for query in comparison.now.queries(metric):
-        rankings_before, rankings_now = comparison.rankings(query.id)
-        now = {doc_id for ranking in rankings_now for doc_id in ranking[: metric.cutoff]}
-        results += len(now)
-        if rankings_before == rankings_now:
-            continue
-        first_before, first_now = comparison.first_rankings(query.id)
-        if not first_before or not {*first_before}.isdisjoint(first_now):
-            before = {doc_id for ranking in rankings_before for doc_id in ranking[: metric.cutoff]}
+        before, now = comparison.first_rankings(query.id)
+        results += len(now[: metric.cutoff])
+        if before != now and not (before and {*before}.isdisjoint(now)):
             judged = {*query.documents, *query.forbidden}
             # A further chunk of a document is none that is new.
-            was, is_now = ({*documents_of(query, one)} for one in (before, now))
+            was, is_now = ({*documents_of(query, one[: metric.cutoff])} for one in (before, now))
             new += len(is_now - was - judged)
             left += len(was - is_now - judged)
     if not new or new - left < _MANY_MORE * results:

@@ -309,7 +309,7 @@ def _nothing_shared(answers: AnswerPairs) -> str | None:
         return None
     known = {*chain.from_iterable(pair.before for pair in answers)}
     unknown = known.isdisjoint(chain.from_iterable(pair.now for pair in answers))
-    of_no_query = "; no document that came back was in any of the baseline's" if unknown else ""
+    of_no_query = "; no id is the baseline's, as where each index draws its own" if unknown else ""
     return (
         f"{_of_answers(seen, answers)} share next to nothing with the baseline's{of_no_query}. "
         "Look at what is searched (index, model, page), and at how results are sorted."
@@ -354,8 +354,8 @@ def _lost_before_ranking(answers: AnswerPairs) -> str | None:
         return None
     return (
         f"In {seen:,} of {plural(len(changed), 'changed answer')} what stayed keeps its order, what is new stands below it, and results "
-        "from above are gone: they were lost before the ranking. Look for a text analyzer, a filter, a shard that is missing, a "
-        "stale or approximate index, or the rerank depth."
+        "from above are gone: lost before the ranking, or far down in it. Look for a text analyzer, a filter or penalty, a missing "
+        "shard, a stale or approximate index, or the rerank depth."
     )
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import math
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
@@ -16,6 +15,7 @@ from pytest_irmetrics.comparison.metric_change import MetricChange
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates.verdict import STATES, Against, Case, State, Verdict, at_least, keeps, subject
 from pytest_irmetrics.golden import Query
+from pytest_irmetrics.run.answer import how_to_restore
 from pytest_irmetrics.thresholds import WORDS, Gate
 
 if TYPE_CHECKING:
@@ -91,10 +91,9 @@ def check_unedited(case: Case) -> Iterator[Verdict]:
         also = f" {names} {'differs' if len(others) == 1 else 'differ'} too." if others else ""
         text = (
             f"{file} was edited after it was stored: its header says {first.metric.name} {score_text(first.stated, first.found)}, and "
-            f"its rankings and judgments give {gives}.{also} Nothing can be compared with it."
+            f"its rankings and judgments give {gives}.{also}"
         )
-        advice = f"Restore the file: `{shlex.join(['git', 'checkout', '--', file])}`."
-        yield Verdict("failed", text, "baseline", details=(advice,))
+        yield Verdict("failed", text, "baseline", details=(how_to_restore(file),))
 
 
 def check_pairing(case: Case) -> Iterator[Verdict]:
@@ -369,7 +368,7 @@ class _Drop(_Moved):
     def _chance(self, p: str, level: float) -> str:
         """Say how likely a fall is that may be chance, and how far one must be that is not; or that too few queries changed to tell."""
         if too_few := self._too_few_changed(level):
-            return f". {too_few}"
+            return f". {too_few}{' To fail on a query that falls to 0: max_lost=0.' * bool(self.change.lost)}"
         from pytest_irmetrics.comparison.significance import FALSE_ALARM_ONE_IN, drop_for_chance  # noqa: PLC0415 - as above
 
         enough = drop_for_chance([*self.change.weighted_differences.values()], self.margin)

@@ -21,7 +21,7 @@ from pytest_irmetrics.plugin.marks import golden_parameter
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
 from pytest_irmetrics.retrieval import RetrievalError, Retriever
 from pytest_irmetrics.run import Header, Run, RunError
-from pytest_irmetrics.run.answer import CURE
+from pytest_irmetrics.run.answer import how_to_restore
 from pytest_irmetrics.run.baseline import BaselineName, baseline_path, folders_with_baselines, list_baselines
 
 _NO_QUERY = "holds no query, so there is nothing to compare with."
@@ -85,10 +85,10 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
         if settings.update:
             item.baseline_digest = _digest_of(path)
         run = _load(item, path, shown)
-        _require(len(run), f"{shown}:1: this run {_NO_QUERY} {CURE}")
+        _require(len(run), f"{shown}:1: this run {_NO_QUERY} {how_to_restore(shown)}")
         scored = any(answer.judgments and not answer.xfail for answer in run.answers.values())
         lacks = "this header tells no means, so that an edit of the rankings would not show"
-        _require(run.means or not scored, f"{shown}:1: {lacks}. {CURE}")
+        _require(run.means or not scored, f"{shown}:1: {lacks}. {how_to_restore(shown)}")
         if settings.update and settings.only_queries:
             _require_same_shape(run, item, shown, update)
         tags = () if settings.update else (tag for answer in run.answers.values() for tag in answer.tags)

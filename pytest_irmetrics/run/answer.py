@@ -13,8 +13,6 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.metrics import Grade
 
-CURE = "Restore the file from version control, or store it anew (a baseline: `pytest --ir-baseline-update`)."
-
 
 class RunError(IRMetricsError, ValueError):
     """A run that cannot be read or written; reads ``path:line: what is wrong. What to do.``."""
@@ -177,9 +175,9 @@ def ranking_fault(ids: Sequence[str]) -> str:
     return f"{quote(repeated[0])} is in it twice" if repeated else "an id is empty"
 
 
-def merge_advice(shown: str) -> str:
-    """Return the advice on a file that Git could not merge, with a command for merges and rebases; `shown` is its path."""
-    return f"Take it whole from the branch that yours goes into: `git checkout main -- {shlex.quote(shown)}`."
+def how_to_restore(shown: str) -> str:
+    """Return the advice on a file that was damaged, edited or badly merged, also if that is committed; `shown` is its path."""
+    return f"Restore it from the branch that yours goes into: `git checkout main -- {shlex.quote(shown)}`."
 
 
 def decode(data: bytes, shown: str) -> str:
@@ -188,4 +186,4 @@ def decode(data: bytes, shown: str) -> str:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise RunError(f"{shown}:{line}: is not UTF-8. {CURE}") from None
+        raise RunError(f"{shown}:{line}: is not UTF-8. {how_to_restore(shown)}") from None

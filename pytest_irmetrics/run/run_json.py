@@ -16,13 +16,12 @@ from pytest_irmetrics.base.files import CONFLICT, read_json_strictly, strict_obj
 from pytest_irmetrics.base.numbers import MAX_GRADE, MAX_WEIGHT, MIN_WEIGHT, as_whole_number
 from pytest_irmetrics.base.wording import cut, listed, printable, quote
 from pytest_irmetrics.run.answer import (
-    CURE,
     Answer,
     Answers,
     Header,
     PackedRanking,
     RunError,
-    merge_advice,
+    how_to_restore,
     pack,
     ranking_fault,
 )
@@ -220,27 +219,28 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
 
 def _why_unreadable(text: str, error: Exception, shown: str) -> tuple[int, str, str]:
     """Return the line, what is wrong and what to do of a text that is no JSON, or none that is strict."""
+    cure = how_to_restore(shown)
     if conflict := CONFLICT.search(text):
         cure = (
-            f"{merge_advice(shown)} Of a baseline `pytest --ir-baseline` then says what the merged search changes, and "
+            f"{cure} Of a baseline `pytest --ir-baseline` then says what the merged search changes, and "
             "`pytest --ir-baseline-update` accepts that."
         )
         return text[: conflict.start()].count("\n") + 1, "is in a merge conflict", cure
     body = text.rstrip()
     if not body:
-        return 1, "the file is empty", CURE
+        return 1, "the file is empty", cure
     if not isinstance(error, json.JSONDecodeError):
-        return 1, cut(str(error), 200), CURE  # not strict, nested too deeply, a number of thousands of digits
+        return 1, cut(str(error), 200), cure  # not strict, nested too deeply, a number of thousands of digits
     if error.pos >= len(body) or not body.endswith("}"):
-        return body.count("\n") + 1, "the file was cut short", CURE
-    return error.lineno, f"is not JSON: {error.msg}, column {error.colno}", CURE
+        return body.count("\n") + 1, "the file was cut short", cure
+    return error.lineno, f"is not JSON: {error.msg}, column {error.colno}", cure
 
 
 def _read_header(document: Mapping[str, Any], shown: str) -> Header:
     """Return what a stored run says of itself as a whole. Raises RunError for a value that is out of its range."""
 
-    def refuse(fault: str, cure: str = CURE) -> NoReturn:
-        raise RunError(f"{shown}:1: {fault}. {cure}")
+    def refuse(fault: str, cure: str = "") -> NoReturn:
+        raise RunError(f"{shown}:1: {fault}. {cure or how_to_restore(shown)}")
 
     version = document.get("version")
     if document.get("format") != FORMAT:
@@ -251,7 +251,7 @@ def _read_header(document: Mapping[str, Any], shown: str) -> Header:
     if type(version) is int and version > VERSION:
         refuse(
             f"was written in version {quote(str(version))[1:-1]} of the format, and this pytest-irmetrics reads up to {VERSION}",
-            "Upgrade pytest-irmetrics, or store it anew (a baseline: `pytest --ir-baseline-update`).",
+            "Upgrade pytest-irmetrics.",
         )
     values = _read(document, _HEADER_KEYS, ("version", "queries"), refuse)
     return Header(**{key: values[key] for key in Header._fields if key in values})
@@ -265,7 +265,7 @@ def _read_queries(queries: Iterable[Any], first_line: int | None, shown: str) ->
         line = 1 if first_line is None else first_line + len(answers)
         has_id = isinstance(query, dict) and isinstance(query.get("id"), str)
         name = f"query {quote(query['id'])}: " if has_id else ""
-        raise RunError(f"{shown}:{line}: {name}{fault}. {CURE}")
+        raise RunError(f"{shown}:{line}: {name}{fault}. {how_to_restore(shown)}")
 
     for query in queries:
         if not isinstance(query, dict) or not isinstance(query.get("id"), str):

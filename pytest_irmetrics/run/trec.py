@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 
 from pytest_irmetrics.base.files import CONFLICT
 from pytest_irmetrics.base.wording import plural, quote
-from pytest_irmetrics.run.answer import Answer, Answers, RunError, decode, merge_advice, ranked
+from pytest_irmetrics.run.answer import Answer, Answers, RunError, decode, how_to_restore, ranked
 
 _WRITE = "Write `query Q0 document rank score tag`, ids without white space."
 
@@ -63,7 +63,7 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
             if not fields or line[:1] == b"#":
                 continue
             if CONFLICT.match(line.decode()):
-                raise refuse(number, "is in a merge conflict", merge_advice(shown))
+                raise refuse(number, "is in a merge conflict", how_to_restore(shown))
             if len(fields) == 6:
                 raise refuse(number, f"the score {_quote(fields[4])} is not a number")
             raise refuse(number, f"{plural(len(fields), 'field')}, not 6")
