@@ -131,6 +131,7 @@ def test_the_formula_of_scikit_learn_is_its_own():
         assert metrics.ndcg_score([gains], [scores], k=K) == pytest.approx(sklearn_ndcg(documents))
 
 
+@pytest.mark.filterwarnings("ignore")  # numba's, on ranx's own code
 @pytest.mark.parametrize("name", ["ndcg_burges@3", "rbp.80", "bpref"])
 def test_the_formulas_of_ranx_are_its_own(name):
     ranx = pytest.importorskip("ranx", reason="there is no ranx here: it is in the group bench")

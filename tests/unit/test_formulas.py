@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from itertools import permutations
 
 import pytest
 
@@ -80,11 +81,13 @@ def test_each_metric_is_what_its_definition_says(metric, judgments, ranking, exp
     "name", [name for name in RANKING if "rel" in {one.name for one in FAMILIES[name].parameters}]
 )
 def test_the_relevance_level_is_the_golden_sets_unless_the_metric_has_its_own(name):
-    judgments, ranking = {"a": 1, "b": 2, "c": 1, "n": 0}, list("axbn" if name == "all" else "axnb")
-    at_two = score(f"{name}@3", judgments, ranking, relevance_level=2)
-    assert at_two != score(f"{name}@3", judgments, ranking)
-    assert score(f"{name}(rel=2)@3", judgments, ranking) == at_two
-    assert score(f"{name}(rel=1)@3", judgments, ranking, relevance_level=2) != at_two
+    def scores(metric, relevance_level):
+        judgments = {"a": 1, "b": 2, "c": 1, "n": 0}
+        return [score(metric, judgments, ranking, relevance_level) for ranking in permutations("axbn")]
+
+    assert scores(f"{name}@3", 2) != scores(f"{name}@3", 1)
+    assert scores(f"{name}(rel=2)@3", 1) == scores(f"{name}@3", 2)
+    assert scores(f"{name}(rel=1)@3", 2) == scores(f"{name}@3", 1)
 
 
 @pytest.mark.parametrize("grade", [math.inf, -math.inf, math.nan, 10**400])

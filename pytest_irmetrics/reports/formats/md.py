@@ -114,7 +114,8 @@ def _blocks(blocks: Iterable[Block], queries: int) -> Iterator[str]:
             if kind != "entry" or not place:
                 yield ""
             yield from _block(block)
-        yield from _more(len(alike) - len(written), "query")
+        if len(alike) > len(written):
+            yield from ("", "*The other queries are left out here, for brevity.*")
         if folded:
             yield from ("", "</details>")
 
