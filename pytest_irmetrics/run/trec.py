@@ -56,7 +56,7 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
         fields = line.split()
         try:
             query_id, _, doc, rank, written, _ = fields
-            score = math.nan if b"_" in written else float(written)
+            score = math.nan if b"_" in written or query_id == b"#" else float(written)
         except ValueError:
             score = math.nan
         if math.isnan(score):

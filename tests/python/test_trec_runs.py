@@ -22,7 +22,7 @@ READ = [  # lines, and what they say: `query: ids` for each query
     ("q Q0 D 1 1 x\nq Q0 c 1 1 x\nq Q0 é 1 1 x\n", "q: é c D"),
     ("\ufeffq Q0 a 1 1 x\n", "q: a"),
     ("q\u3000x Q0 a\u00a0b\x1c 1 1 x\n", "q\u3000x: a\u00a0b\x1c"),
-    ("# made by bm25\n#\n# of six words just so\n#q Q0 a\nq Q0 a 1 1 x\n# q Q0 b 1 9 x\n#9 Q0 a 1 1 x\n", "q: a; #9: a"),
+    ("# made by bm25\n#\n# of six words just so\n# by the model 2 b\n#q Q0 a\nq Q0 a 1 1 x\n# q Q0 b 1 9 x\n#9 Q0 a 1 1 x\n", "q: a; #9: a"),
     ("q Q0 a 1 1 x\nq Q0 \0 1 2 x\n", "q: \0 a"),
 ]  # fmt: skip
 
