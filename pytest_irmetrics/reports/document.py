@@ -174,7 +174,7 @@ def _means(item: ItemReport) -> Iterator[Block]:
         )
         yield Table.of(shown, columns, drawn=shown, whole=["limit"], until=Level.NORMAL)
     if len(failed) > _FAILED_MEANS:
-        yield Text(f"{len(failed) - _FAILED_MEANS:,} more fail (-v names them).", until=Level.NORMAL)
+        yield Text(f"And {len(failed) - _FAILED_MEANS:,} more (-v names all).", until=Level.NORMAL)
     if item.rows:
         bad = [place for place, row in enumerate(item.rows) if row.verdict == "FAILS"]
         heads = ("metric", "n", "now", "baseline", "change", "in full", "limit", "verdict")
