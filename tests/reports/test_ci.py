@@ -44,6 +44,7 @@ BEGINS = {
         "::error file=golden/faq.yaml,line=11,col=5,title",
     ],
     "a mean is below its limit in the golden set": ["::error file=golden/faq.yaml,line=6,title"],
+    "a mean should have risen by the golden set": ["::error file=golden/faq.yaml,line=1,col=14,title=Search"],
     "a query cannot be retrieved": [
         "::error file=golden/faq.yaml,line=2,title=Search quality%3A FAILS%2C 3 of 3 queries not retrieved"
     ],
@@ -63,6 +64,9 @@ def test_where_an_annotation_stands(github, monkeypatch, case):
         github.edit("golden/faq.yaml", "tags: [billing]", "tag: [billing]")
     elif case == "a mean is below its limit in the golden set":
         github.edit("golden/faq.yaml", "queries:", "thresholds: {mrr: {min: 0.9, max_drop: off}}\nqueries:")
+    elif case == "a mean should have risen by the golden set":
+        github.run("--ir-baseline-update")
+        github.edit("golden/faq.yaml", "queries:", "thresholds: {mrr: {min_gain: 0.1}}\nqueries:")
     elif case == "a query cannot be retrieved":
         github.retrieve("1 / ('refund' in query)")
     elif case == "the repository is above":
