@@ -112,6 +112,8 @@ def test_of_several_stages_each_document_counts_at_the_first_named(project):
     said = text_of(project.run("--ir-baseline"))
     assert "By stage: of 3 relevant documents lost, 3 are in no stage." in said
     assert "Nothing relevant is" not in said
+    project.edit("golden/faq.yaml", "doc-40]", "doc-40, doc-90]")
+    assert "- - 1 doc-90 in no stage" in text_of(project.run("--ir-baseline", "-vv"))
 
 
 def test_without_a_fall_it_speaks_of_what_was_not_found(project):
