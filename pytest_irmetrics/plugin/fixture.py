@@ -382,7 +382,7 @@ def shorten_repeated_message(item: pytest.Item, report: pytest.TestReport, raise
 
 
 def _progress_of(node: pytest.Item, total: int) -> Callable[[int], None] | None:
-    """Return a function that counts answers to the queries of a test, and says now and then how many of `total` there are.
+    """Return a function that counts the answers to the queries of a test, and says now and then how many of `total` there are.
 
     None where nothing is to be said: with ``-q``, and without pytest's terminal reporter, as in a worker of pytest-xdist.
     """
@@ -400,6 +400,6 @@ def _progress_of(node: pytest.Item, total: int) -> Callable[[int], None] | None:
             said = now
             with nullcontext() if capture is None else capture.global_and_fixture_disabled():
                 reporter.ensure_newline()
-                reporter.write_line(f"{node.nodeid}: {done:,} of {total:,} queries in {now - began:,.0f} s")
+                reporter.write_line(f"{node.nodeid}: {done:,} of {total:,} answers in {now - began:,.0f} s")
 
     return count
