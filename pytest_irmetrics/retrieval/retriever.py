@@ -64,15 +64,8 @@ class _CallStyle(NamedTuple):
     """The keyword of the text, if it goes by keyword."""
     depth_name: str | None = None
     """The keyword of the depth, if it goes by keyword."""
-
-    def arguments(
-        self, text: object, depth: int, params: Mapping[str, Any]
-    ) -> tuple[tuple[Any, ...], Mapping[str, Any]]:
-        """Return the positional and the keyword arguments of one call."""
-        args = (text, depth)[: self.positional]
-        if self.text_name is not None:
-            params = {self.text_name: text, **params}
-        return args, params if self.depth_name is None else {**params, self.depth_name: depth}
+    problem: str = ""
+    """Why the signature forbids such a call, a sentence; empty where it does not."""
 
 
 class Retriever(NamedTuple):
@@ -83,8 +76,8 @@ class Retriever(NamedTuple):
     """None: unreadable, so the function is called with (query, k)."""
     is_async: bool
     """Whether a call has to be awaited, as far as can be known without calling."""
-    styles: dict[tuple[str, ...], _CallStyle | str]
-    """Names of a query's params → how to call with them, or why that is impossible; filled as queries come."""
+    styles: dict[tuple[str, ...], _CallStyle]
+    """Names of a query's params → how to call with them; filled as queries come."""
     batch_size: int | None = None
     """How many queries one call takes at most; None: one query, given as text rather than as a list."""
     depth_advice: str | None = None
@@ -124,37 +117,25 @@ class Retriever(NamedTuple):
 
     def call_for(self, queries: Sequence[Query], depth: int, repeat: int) -> Call | str:
         """Return the call for one query, or for a batch with equal params; a sentence where they cannot be asked."""
-        is_batch, params = self.batch_size is not None, queries[0].params
         texts = [query.text for query in queries]
         if None in texts:
             return "there is no text to ask with. A golden set without texts can only be scored with a Run in place of the retriever."
+        params = queries[0].params
         names = tuple(params)
-        style = self.styles.get(names)
-        if style is None:
-            style = self.styles[names] = self._checked_style(depth, params)
-        if isinstance(style, str):
-            return style
+        if names not in self.styles:
+            self.styles[names] = self._style_for(params)
+        style = self.styles[names]
+        if style.problem:
+            return style.problem
+        is_batch = self.batch_size is not None
+        text = texts if is_batch else texts[0]
         # Copied, because a retriever may change what it is given, and be asked again.
-        given = copy.deepcopy(dict(params)) if params else {}
-        args, kwargs = style.arguments(texts if is_batch else texts[0], depth, given)
-        return Call(tuple(queries), args, kwargs, is_batch, repeat)
-
-    def _checked_style(self, depth: int, params: Mapping[str, Any]) -> _CallStyle | str:
-        """Return how to call with params of these names, or a sentence that says why the signature forbids it."""
-        style = self._style_for(params)
-        if self.signature is not None:
-            args, kwargs = style.arguments("", depth, params)
-            problem = ""
-            if style.text_name in params:
-                problem = f"{style.text_name!r} is the query's text, and one of its params too"
-            try:
-                self.signature.bind(*args, **kwargs)
-            except TypeError as error:
-                problem = str(error)
-            if problem:
-                name = printable(str(getattr(self.function, "__name__", type_name(self.function))))
-                return f"the retriever {name} cannot be called: {problem}. {_HOW_CALLED}."
-        return style
+        kwargs: dict[str, Any] = copy.deepcopy(dict(params)) if params else {}
+        if style.text_name is not None:
+            kwargs[style.text_name] = text
+        if style.depth_name is not None:
+            kwargs[style.depth_name] = depth
+        return Call(tuple(queries), (text, depth)[: style.positional], kwargs, is_batch, repeat)
 
     def _style_for(self, params: Mapping[str, Any]) -> _CallStyle:
         """Return where text and depth go, by the signature's parameters that the query's params leave free."""
@@ -167,20 +148,41 @@ class Retriever(NamedTuple):
         named = [parameter for parameter in parameters if parameter.kind not in _VARIABLE]
         positional = [parameter for parameter in named if parameter.kind in _POSITIONAL]
         has_args = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters)
-        if not named:  # (*args), (), (**params)
-            return _CallStyle(2 if has_args else 1)
-        by_keyword = not positional and not has_args  # (*, query, k)
+        by_keyword = bool(named) and not positional and not has_args  # (*, query, k)
         text_name, first = (named[0].name, 0) if by_keyword else (None, 1)
         second = positional[1] if len(positional) > 1 else None
+        depths = [
+            parameter
+            for parameter in named[1 if by_keyword or positional else 0 :]
+            if parameter.name in _DEPTH_NAMES and parameter.name not in params
+            if parameter is second or parameter.kind is not inspect.Parameter.POSITIONAL_ONLY
+        ]
         if second is not None and second.default is second.empty and second.name not in params:
-            return _CallStyle(2)  # (query, depth)
-        for parameter in named[1 if by_keyword or positional else 0 :]:
-            if parameter.name in _DEPTH_NAMES and parameter.name not in params:
-                if parameter.kind is not inspect.Parameter.POSITIONAL_ONLY:
-                    return _CallStyle(first, text_name, parameter.name)  # (query, k=10), (query, *, k)
-                if parameter is second:
-                    return _CallStyle(2)  # (query, k=10, /)
-        return _CallStyle(2 if has_args and second is None else first, text_name)  # (query, *args), (query)
+            style = _CallStyle(2)  # (query, depth)
+        elif depths and depths[0].kind is inspect.Parameter.POSITIONAL_ONLY:
+            style = _CallStyle(2)  # (query, k=10, /)
+        elif depths:
+            style = _CallStyle(first, text_name, depths[0].name)  # (query, k=10), (query, *, k)
+        else:  # (query, *args), (*args), (query), (**params)
+            style = _CallStyle(2 if has_args and second is None else first, text_name)
+        return self._checked(style, params, self.signature)
+
+    def _checked(
+        self, style: _CallStyle, params: Mapping[str, Any], signature: inspect.Signature
+    ) -> _CallStyle:
+        """Return a style of call; where the signature forbids it with these params, with the reason."""
+        problem = ""
+        if style.text_name in params:
+            problem = f"{style.text_name!r} is the query's text, and one of its params too"
+        keywords = [name for name in (style.text_name, *params, style.depth_name) if name is not None]
+        try:
+            signature.bind(*range(style.positional), **dict.fromkeys(keywords))
+        except TypeError as error:
+            problem = str(error)
+        if not problem:
+            return style
+        name = printable(str(getattr(self.function, "__name__", type_name(self.function))))
+        return style._replace(problem=f"the retriever {name} cannot be called: {problem}. {_HOW_CALLED}.")
 
 
 def _signature_of(function: Callable[..., Any]) -> inspect.Signature | None:
