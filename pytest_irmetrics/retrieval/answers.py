@@ -15,13 +15,12 @@ from copy import copy
 from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
-from operator import countOf
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.run.answer import Provenance, as_id, first_repeat, ranking_fault
+from pytest_irmetrics.run.answer import Provenance, as_id
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor  # which most runs do not load
@@ -63,13 +62,6 @@ class Staged:
     """The final ranking, which alone is scored, stored and compared."""
     stages: Mapping[str, Any]
     """By the stage's name what stood there, in any shape that a ranking may have, and of any length."""
-
-    def ranks(self, wanted: Collection[str]) -> dict[str, dict[str, int]]:
-        """Return by stage the rank, from 1, of each of some documents that is in it. What stood there must have been read."""
-        return {
-            name: {doc_id: rank for rank, doc_id in enumerate(ids, 1) if doc_id in wanted}
-            for name, ids in self.stages.items()
-        }
 
 
 def staged(ranking: Any, /, **stages: Any) -> Staged:
@@ -211,25 +203,6 @@ _FIELDS.maxdict = 12
 
 
 # The id of an item
-
-
-def read_ranking(
-    items: Sequence[Any], duplicates: str, doc_id: Callable[[Any], Any] | None
-) -> tuple[str, ...]:
-    """Return the ids of an answer's items, each id once; `doc_id` is given each item as it came back.
-
-    Raises AnswerError for an item without an id, for scores of pairs that ascend or are NaN, and for a document that comes
-    twice unless `duplicates` is "collapse".
-    """
-    if doc_id is None and countOf(map(type, items), str) == len(items) and not ranking_fault(items):
-        return tuple(items)
-    ids = read_ids(items, doc_id)
-    repeated = first_repeat(ids)
-    if repeated is None:
-        return ids
-    if duplicates == "collapse":
-        return tuple(dict.fromkeys(ids))
-    raise repeat_error("document", *repeated, len(items))
 
 
 def repeat_error(what: str, name: str, first: int, second: int, returned: int) -> AnswerError:
@@ -425,8 +398,6 @@ def keep_titles(items: Sequence[Any], doc_ids: Sequence[str], titles: dict[str, 
     A title is the key, attribute or metadata entry `title`. What raises or is no text is no title: a report without one
     is as right.
     """
-    if len(items) != len(doc_ids):  # a document that came twice was dropped
-        return
     for item, doc_id in zip(items, doc_ids, strict=True):
         found = fields_of(item, ("title",)) if doc_id not in titles else ()
         title = next((one for one in found if isinstance(one, str)), None)

@@ -10,13 +10,9 @@ from typing import Any, NamedTuple
 
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.retrieval.answers import RetrievalOptions
-from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, RetrievalError
+from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, RetrievalError, Stages
 from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.run import Answer, Header, Run
-from pytest_irmetrics.run.answer import pack
-
-Stages = Mapping[str, Mapping[str, int]]
-"""Stage → judged document → its rank there, from 1."""
 
 MAX_INITIAL_FAILURES = 5
 """After this many errors in a row from the start the other queries are not asked; messages say "five"."""
@@ -56,6 +52,7 @@ class Asking:
         # By query, one for each repeat.
         self._rankings: dict[str, list[Any]] = {i: [None] * options.repeat for i in self._queries}
         self._milliseconds = {i: [0.0] * options.repeat for i in self._queries}
+        self._answers: dict[str, Answer] = {}
         self._stages: dict[str, Stages] = {}
         self._errors: dict[str, str] = {}
         self._returned: dict[str, int] = {}
@@ -143,7 +140,7 @@ class Asking:
         return call
 
     def add(self, reply: Reply | PendingAnswer) -> None:
-        """Add the reply to one call, or what has yet to be awaited of it."""
+        """Add the reply to one call, or what has yet to be awaited of it; a query's last makes its Answer."""
         if isinstance(reply, PendingAnswer):
             self.pending.append(reply)
             return
@@ -151,17 +148,21 @@ class Asking:
         # A call that blocks the event loop ends late.
         if options.timeout is not None and reply.milliseconds > options.timeout * 1000:
             reply = reply.call.timed_out(options.timeout)
-        self._returned.update(reply.returned)
         for query, outcome in zip(reply.call.queries, reply.outcomes, strict=True):
             if isinstance(outcome, str):
                 when = f"time {repeat + 1} of {options.repeat}: " if options.repeat > 1 else ""
                 self._errors.setdefault(query.id, when + outcome)
                 continue
-            if outcome.stages and not repeat:
-                self._stages[query.id] = outcome.ranks(query.judgments)
-            self._rankings[query.id][repeat] = pack(outcome.ranking)
-            self._milliseconds[query.id][repeat] = reply.milliseconds
             self._has_answer = True
+            if outcome.stages and not repeat:
+                self._stages[query.id] = outcome.stages
+            if outcome.returned != len(outcome.ranking):
+                self._returned[query.id] = outcome.returned
+            self._milliseconds[query.id][repeat] = reply.milliseconds
+            rankings = self._rankings[query.id]
+            rankings[repeat] = outcome.ranking
+            if all(ranking is not None for ranking in rankings):
+                self._answers[query.id] = answer_to(query, tuple(rankings))
         if options.progress is not None:
             options.progress(len(reply.outcomes))
 
@@ -173,12 +174,8 @@ class Asking:
 
     def result(self) -> Retrieved:
         """Return the result of all replies. Raises RetrievalError where a query was lost: that is a fault of ours."""
-        answers = {
-            query_id: answer_to(query, tuple(self._rankings[query_id]))
-            for query_id, query in self._queries.items()
-            if None not in self._rankings[query_id]
-        }
-        errors = {query_id: self._errors[query_id] for query_id in self._queries if query_id in self._errors}
+        answers = {i: self._answers[i] for i in self._queries if i in self._answers}
+        errors = {i: self._errors[i] for i in self._queries if i in self._errors}
         unanswered = len(self._queries) - len(answers) - len(errors)
         if unanswered and not self.should_stop:
             raise RetrievalError(f"{unanswered} queries have neither answer nor error. Report this fault.")

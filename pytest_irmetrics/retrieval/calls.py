@@ -6,8 +6,9 @@ Calls and replies are plain data, and `call_retriever` is a function of a module
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from operator import countOf
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -23,9 +24,11 @@ from pytest_irmetrics.retrieval.answers import (
     describe,
     goes_by_metadata,
     keep_titles,
-    read_ranking,
+    read_ids,
+    repeat_error,
     without_id,
 )
+from pytest_irmetrics.run.answer import first_repeat, pack
 
 _MOST_KEPT = 500
 """How many returned items are kept as they were, or a few more."""
@@ -49,7 +52,7 @@ class Call(NamedTuple):
 
     def failed(self, problem: str) -> Reply:
         """Return the reply of a call that failed for all its queries."""
-        return Reply(self, (problem,) * len(self.queries), 0.0, {})
+        return Reply(self, (problem,) * len(self.queries), 0.0)
 
     def timed_out(self, timeout: float) -> Reply:
         """Return the reply of a call that took longer than `timeout` seconds a query."""
@@ -57,19 +60,30 @@ class Call(NamedTuple):
         return self.failed(f"no answer came within {timeout:g} s{several} (ir_timeout).")
 
 
-_Outcome = Staged | str
-"""The ids of a query, also of each stage where it has some, or a sentence that says what went wrong."""
+Stages = Mapping[str, Mapping[str, int]]
+"""Stage → judged document → its rank there, from 1."""
+
+
+class Result(NamedTuple):
+    """What the retriever returned for one query, as it was read."""
+
+    ranking: Sequence[str]
+    """Ids, best first, each once."""
+    stages: Stages
+    """Where its judged documents stood at earlier stages; empty where the retriever told of none."""
+    returned: int
+    """How many results came back. The ranking may have fewer, without duplicates, or more: a chunk may hold several
+    passages."""
 
 
 class Reply(NamedTuple):
     """What a call returned, for each of its queries."""
 
     call: Call
-    outcomes: tuple[_Outcome, ...]
+    outcomes: tuple[Result | str, ...]
+    """The result of each query, or a sentence that says what went wrong."""
     milliseconds: float
     """How long the call took, divided by its queries."""
-    returned: Mapping[str, int]
-    """Query id → how many results came back, where the ranking is not as long."""
 
 
 class PendingAnswer(NamedTuple):
@@ -125,92 +139,99 @@ async def await_answer(reply: Reply | PendingAnswer, options: RetrievalOptions) 
 
 def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptions) -> Reply:
     """Read what came back: the ids of each query, or what went wrong."""
-    count = len(call.queries)
-    returned: dict[str, int] = {}
-
-    def read(query: Query, result: Any) -> _Outcome:
-        """Return what became of a query of the call."""
-        items, seen = [], options.seen or Seen()
-        try:
-            answer = result if isinstance(result, Staged) else Staged(result, {})
-            items = _items_of(answer.ranking, options.depth)
-            texts = dict[str, str]()
-            ids = _read_ids(items, query, options, texts)
-            if seen.keeps_texts and not call.asked_before:
-                seen.texts[query.id] = texts
-            if len(ids) != len(items):
-                returned[query.id] = len(items)
-            return Staged(ids, _read_stages(answer, query, options))
-        except Exception as error:  # noqa: BLE001 - a result, its items and ir_doc_id are the user's, and may raise anything
-            if isinstance(error.__cause__, NoIdError) and len(seen.without_id) < _MOST_KEPT:
-                seen.without_id += without_id(items)
-            return _explain(error)
-
-    outcomes = _split_batch(answer, call.queries, read) if call.is_batch else [read(call.queries[0], answer)]
-    return Reply(call, tuple(outcomes), (perf_counter() - started) * 1000 / count, returned)
+    results = _results_of_batch(call.queries, answer) if call.is_batch else [(call.queries[0], answer)]
+    outcomes = tuple([_read_result(query, result, call, options) for query, result in results])
+    return Reply(call, outcomes, (perf_counter() - started) * 1000 / len(call.queries))
 
 
-def _split_batch(
-    answer: Any, queries: Sequence[Query], read: Callable[[Query, Any], _Outcome]
-) -> list[_Outcome]:
-    """Return what became of each query of a batched retriever's answer.
+def _results_of_batch(queries: Sequence[Query], answer: Any) -> Iterator[tuple[Query, Any]]:
+    """Yield each query with its result in a batched retriever's answer.
 
-    `read` is called with the query and the result of each before the next is made, because a generator may fill one list
-    for all. Raises AnswerError where there are fewer or more.
+    Each is to be read before the next is taken, because a generator may fill one list for all. Raises AnswerError
+    where there are fewer or more.
     """
-    size = len(queries)
+    size, count = len(queries), 0
     expected = f"A batched retriever returns a list of one result for each query ({size}), in their order"
     if isinstance(answer, (str, bytes, bytearray, AbstractSet, Mapping)) or not isinstance(answer, Iterable):
         raise AnswerError(f"came back: {describe(answer)}. {expected}.")
     results = iter(answer)
-    outcomes = list(map(read, queries, results))
+    for pair in zip(queries, results):  # noqa: B905 - how many there are is said below
+        count += 1
+        yield pair
     has_more = any(True for _ in results)
-    if len(outcomes) == size and not has_more:
-        return outcomes
-    found = f"more than {plural(size, 'result')}" if has_more else plural(len(outcomes), "result")
-    raise AnswerError(f"{found} came back for {plural(size, 'query')}. {expected}.")
+    if count < size or has_more:
+        found = f"more than {plural(size, 'result')}" if has_more else plural(count, "result")
+        raise AnswerError(f"{found} came back for {plural(size, 'query')}. {expected}.")
 
 
-def _read_stages(answer: Staged, query: Query, options: RetrievalOptions) -> dict[str, tuple[str, ...]]:
-    """Return the ids of each earlier stage that an answer tells of. Raises AnswerError for one that cannot be read, and names it."""
+def _read_result(query: Query, result: Any, call: Call, options: RetrievalOptions) -> Result | str:
+    """Return the ids of what came back for one query of a call, or a sentence that says what went wrong."""
+    answer = result if isinstance(result, Staged) else Staged(result, {})
+    items, seen = [], options.seen or Seen()
+    try:
+        if type(answer.ranking) is list:
+            items = answer.ranking[: options.depth]
+        else:
+            from pytest_irmetrics.retrieval.responses import draw_items  # noqa: PLC0415 - most retrievers return a list
+
+            items = draw_items(answer.ranking, options.depth)
+        texts = dict[str, str]()
+        ids = _read_ranking(items, query, options, seen, texts)
+        if seen.keeps_texts and not call.asked_before:
+            seen.texts[query.id] = texts
+        stages = _read_stages(answer, query, options, seen) if answer.stages else {}
+        return Result(pack(ids), stages, len(items))
+    except Exception as error:  # noqa: BLE001 - a result, its items and ir_doc_id are the user's, and may raise anything
+        if isinstance(error.__cause__, NoIdError) and len(seen.without_id) < _MOST_KEPT:
+            seen.without_id += without_id(items)
+        return _explain(error)
+
+
+def _read_ranking(
+    items: Sequence[Any], query: Query, options: RetrievalOptions, seen: Seen, texts: dict[str, str]
+) -> tuple[str, ...]:
+    """Return the ids of a query's items, each once: of documents, or of what chunks contain or are of.
+
+    The texts of chunks are added to `texts`. Raises AnswerError for an item without an id, for scores of pairs that
+    ascend or are NaN, and for a document that comes twice unless `options.duplicates` is "collapse".
+    """
+    if len(seen.items) < _MOST_KEPT:
+        seen.items += items
+    doc_id = options.doc_id
+    are_ids = doc_id is None and not query.passages and countOf(map(type, items), str) == len(items)
+    if are_ids and len({*items} - {""}) == len(items):
+        return tuple(items)  # different ids, as most retrievers return
+    if query.passages or (doc_id is None and goes_by_metadata(items, query, options.known)):
+        from pytest_irmetrics.retrieval.passages import read_chunk_ranking  # noqa: PLC0415 - most golden sets judge none
+
+        return read_chunk_ranking(items, query, options, seen, texts)
+    ids = read_ids(items, doc_id)
+    if repeated := first_repeat(ids):
+        if options.duplicates != "collapse":
+            raise repeat_error("document", *repeated, len(items))
+        return tuple(dict.fromkeys(ids))
+    if items and type(items[0]) is not str:
+        keep_titles(items, ids, seen.titles)
+    return ids
+
+
+def _read_stages(answer: Staged, query: Query, options: RetrievalOptions, seen: Seen) -> Stages:
+    """Return where the judged documents stood at each earlier stage that an answer tells of.
+
+    Raises AnswerError for a stage that cannot be read, and names it.
+    """
+    from pytest_irmetrics.retrieval.responses import draw_items  # noqa: PLC0415 - few retrievers tell of stages
+
     stages = {}
     # Of a document that is there twice, as its chunks may be, the first place counts.
     first_counts = options._replace(duplicates="collapse")
     for name, held in answer.stages.items():
         try:
-            stages[name] = _read_ids(_items_of(held, None), query, first_counts, {})
+            ids = _read_ranking(draw_items(held, None), query, first_counts, seen, {})
         except Exception as error:  # noqa: BLE001 - as of the ranking
             raise AnswerError(f"at the stage {quote(name)}: {_explain(error)}") from None
+        stages[name] = {doc_id: rank for rank, doc_id in enumerate(ids, 1) if doc_id in query.judgments}
     return stages
-
-
-def _items_of(result: Any, k: int | None) -> list[Any]:
-    """Return the first k items of a query's result, None for all. Raises AnswerError, and whatever an iterator of the user's raises."""
-    if type(result) is list:
-        return result[:k]
-    from pytest_irmetrics.retrieval.responses import draw_items  # noqa: PLC0415 - most retrievers return a list
-
-    return draw_items(result, k)
-
-
-def _read_ids(
-    items: list[Any], query: Query, options: RetrievalOptions, texts: dict[str, str]
-) -> tuple[str, ...]:
-    """Return the ranking of a query's items, by the passages that they contain or the documents that they are chunks of.
-
-    The texts of chunks are added to `texts`.
-    """
-    seen = options.seen or Seen()
-    if len(seen.items) < _MOST_KEPT:
-        seen.items += items
-    if query.passages or (options.doc_id is None and goes_by_metadata(items, query, options.known)):
-        from pytest_irmetrics.retrieval.passages import read_chunk_ranking  # noqa: PLC0415 - most golden sets judge none
-
-        return read_chunk_ranking(items, query, options, seen, texts)
-    ranking = read_ranking(items, options.duplicates, options.doc_id)
-    if items and type(items[0]) is not str:
-        keep_titles(items, ranking, seen.titles)
-    return ranking
 
 
 def _explain(error: Exception, queries: int = 1) -> str:
