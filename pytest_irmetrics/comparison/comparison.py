@@ -65,14 +65,14 @@ class Comparison:
         self.full: Evaluation = now
         """Today's evaluation as it was given: all queries, uncut."""
         self._paired_ids = frozenset(self.paired)
+        self._changes: dict[tuple[Metric, str | None], MetricChange] = {}
+        self._paired_shares: dict[str | None, float] = {}
         self.now: Evaluation = now.narrowed(self._paired_ids, baseline.depth)
         """Today's evaluation of the paired queries."""
         self.baseline: Evaluation = baseline.narrowed(self._paired_ids, now.depth)
         """The baseline's evaluation of the paired queries."""
         self.depth: int | None = self.now.depth
         """The number of results at which both sides are cut; None where neither has a depth."""
-        self._changes: dict[tuple[Metric, str | None], MetricChange] = {}
-        self._paired_shares: dict[str | None, float] = {}
 
     def __repr__(self) -> str:
         return f"<Comparison of {plural(len(self.paired), 'query')}, depth {self.depth}>"
@@ -103,22 +103,19 @@ class Comparison:
         if metric.kind == "latency":
             raise EvaluationError(f"{metric.name} is never in a baseline; gate it with `max`.")
         if (metric, tag) not in self._changes:
-            self._changes[metric, tag] = self._measure(metric, tag)
+            now, baseline = self.for_overlap if metric.kind == "overlap" else (self.now, self.baseline)
+            weights = {query.id: query.weight for query in now.queries(metric, tag)}
+            before = after = now.scores_of(metric, tag)
+            if not self.is_unchanged:
+                stored = baseline.scores_of(metric)
+                before = {query_id: stored[query_id] for query_id in weights if query_id in stored}
+            self._changes[metric, tag] = MetricChange(metric, tag, weights, before, after)
         return self._changes[metric, tag]
 
     @cached_property
     def for_overlap(self) -> tuple[Evaluation, Evaluation]:
         """Today's evaluation of the paired queries and the baseline's, as `overlap` compares both with the latter."""
         return replace(self.now, other=self.baseline), replace(self.baseline, other=self.baseline)
-
-    def _measure(self, metric: Metric, tag: str | None) -> MetricChange:
-        now, baseline = self.for_overlap if metric.kind == "overlap" else (self.now, self.baseline)
-        weights = {query.id: query.weight for query in now.queries(metric, tag)}
-        before = after = now.scores_of(metric, tag)
-        if not self.is_unchanged:
-            stored = baseline.scores_of(metric)
-            before = {query_id: stored[query_id] for query_id in weights if query_id in stored}
-        return MetricChange(metric, tag, weights, before, after)
 
     @cached_property
     def is_unchanged(self) -> bool:

@@ -75,7 +75,10 @@ def _judge(case: Case, gate: Gate) -> Verdict | None:
         obstacle = not_comparable(case, gate) if gate.metric.kind == "overlap" else None
         verdict = obstacle or _JUDGES[gate.word](case, gate)
     except NoQueryError as error:
-        verdict = Verdict.of(gate, case.failure(gate), f"A gate over no query: {error}", over_no_query=True)
+        verdict = Verdict.of(gate, "failed", f"A gate over no query: {error}", over_no_query=True)
+    # What replaces the baseline is not held to it.
+    if case.storing and gate.compares and verdict is not None and verdict.state != "passed":
+        verdict = verdict._replace(state="not checked", on_fall=False, broken_by=None)
     # The next baseline would not have the tag, and so no gate on it.
     is_gone = gate.tag in case.against.gone_tags
     if is_gone and verdict is not None and (verdict.over_no_query or not verdict.failed):
@@ -101,7 +104,7 @@ def _bound(case: Case, gate: Gate) -> Verdict:
     parts = {} if gate.query_id or worse else _parts(case.measured(gate.metric), gate)
     low = sorted((i for i, part in parts.items() if part > TOLERANCE), key=lambda i: (-parts[i], i))
     more = {"queries": worse or tuple(low), "limit": limit, "value": value, "on_fall": bool(worse)}
-    return Verdict.of(gate, case.failure(gate), text, **more)
+    return Verdict.of(gate, "failed", text, **more)
 
 
 def _worse(case: Case, gate: Gate) -> tuple[str, ...]:
@@ -157,7 +160,7 @@ def _each(case: Case, gate: Gate) -> Verdict | None:
         f"the lowest is {score_text(lowest, limit)}, and each must reach it."
     )
     queries = tuple([query_id for _, query_id in below])
-    return Verdict.of(gate, case.failure(gate), text, queries=queries, limit=limit, value=lowest)
+    return Verdict.of(gate, "failed", text, queries=queries, limit=limit, value=lowest)
 
 
 def _narrowing(case: Case, gate: Gate) -> Verdict | None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import TYPE_CHECKING
@@ -13,7 +13,7 @@ from pytest_irmetrics.base.wording import joined, listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MetricChange
 from pytest_irmetrics.evaluation import NoQueryError
-from pytest_irmetrics.gates.verdict import STATES, Against, Case, State, Verdict, at_least, keeps, subject
+from pytest_irmetrics.gates.verdict import STATES, Against, Case, State, Verdict, at_least, subject
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.run.answer import how_to_restore
 from pytest_irmetrics.thresholds import WORDS, Gate
@@ -40,12 +40,12 @@ def judge_move(case: Case, gate: Gate) -> Verdict | None:
     if (verdict := not_comparable(case, gate)) is not None or comparison is None:
         return verdict
     sides = (comparison, comparison.under_stored_labels)
-    moved = [_MOVED[gate.word](gate, case, comparison, one) for one in sides if one is not None]
-    if found := [one for one in moved if one.change.n]:
-        return min(found, key=lambda one: STATES.index(one.state)).verdict()
-    if before := moved[0].change.before:
+    moves = [_Move(gate, case, comparison, one) for one in sides if one is not None]
+    if verdicts := [_BY_WORD[gate.word](move) for move in moves if move.change.n]:
+        return min(verdicts, key=lambda one: STATES.index(one.state))
+    if before := moves[0].change.before:
         why = f"A gate over no query: {subject(gate)} leaves out today whatever it counted in {against.name}."
-        return Verdict.of(gate, case.failure(gate), why, queries=tuple(before), over_no_query=True)
+        return Verdict.of(gate, "failed", why, queries=tuple(before), over_no_query=True)
     lacks = "has none of its queries" if gate.query_id is None else "does not have this query"
     reason = f"{against.name} {lacks}."
     try:
@@ -75,7 +75,7 @@ def not_comparable(case: Case, gate: Gate) -> Verdict | None:
         text, advice = _too_few_paired(comparison, share, against, gate.tag), _pair_again(against)
     else:
         return None
-    return Verdict.of(gate, case.failure(gate), text, details=(advice,))
+    return Verdict.of(gate, "failed", text, details=(advice,))
 
 
 def check_unedited(case: Case) -> Iterator[Verdict]:
@@ -159,8 +159,8 @@ def _per_cent(share: float) -> str:
 
 
 @dataclass(eq=False)
-class _Moved:
-    """How a metric moved from another run under one set of labels, held against a limit: how far it rose, ``min_gain``."""
+class _Move:
+    """How a metric moved from another run under one set of labels, and the gate that judges it."""
 
     gate: Gate
     case: Case
@@ -176,134 +176,102 @@ class _Moved:
         change = self.comparison.change(gate.metric, gate.tag)
         return change if gate.query_id is None else change.of_query(gate.query_id)
 
-    @property
-    def value(self) -> float:
-        """What is held against the limit."""
-        return self.change.delta
-
-    @property
-    def limit(self) -> float:
-        """The limit as a number on the metric's scale."""
-        return self.gate.limit.value
-
-    @cached_property
-    def state(self) -> State:
-        """What the gate comes to."""
-        return "passed" if keeps(self.gate, self.value, self.limit) else "failed"
-
-    @property
-    def queries(self) -> tuple[str, ...]:
-        """Ids of the queries that explain it, the one that costs the mean most first."""
-        return () if self.state == "passed" else self.change.worse
-
-    @property
-    def text(self) -> str:
-        """The sentence that says what moved, how far it may, and what that comes to."""
-        change, size = self.change, abs(self.value)
-        moved, against = score_text(size, self.limit), self.case.against.name
-        moved = f"rose by {moved} over" if change.delta > 0 else f"fell by {moved} from"
-        moved = moved if size > TOLERANCE else "did not move from"
-        now = score_text(change.now, change.baseline)
-        limit = score_text(self.limit, size)
-        return f"{subject(self.gate)} {moved} {against}, to {now}; a rise of at least {limit} is required."
-
-    @property
-    def moved(self) -> str:
-        """How far it moved, in two or three words."""
-        return signed_text(self.change.delta) if self.change.n else "nothing to compare"
-
     @cached_property
     def noise(self) -> RunNoise | None:
         """How much the mean varies between runs of one retriever; None where it does not, and for a query's score."""
         noise = None if self.gate.query_id else self.comparison.run_noise(self.gate.metric, self.gate.tag)
         return noise if noise is not None and noise.deviation > 0 else None
 
-    def statistics(self) -> Iterator[str]:
-        """Yield what the move of a mean shows."""
-        change = self.change
-        worse, better, same = map(len, (change.worse, change.better, change.same))
-        yield f"{plural(change.n, 'query')}: {worse:,} worse, {better:,} better, {same:,} same."
-        if self.noise is not None:
-            yield noise_text(self.noise, None if WORDS[self.gate.word].compares_with == "run" else self.limit)
-
-    def verdict(self) -> Verdict:
-        """Return the verdict on the gate."""
-        case, gate, passed = self.case, self.gate, self.state == "passed"
-        labels, as_stored = self.today.changed_labels(gate.tag), self.comparison is not self.today
-        lead = f"Under the {joined(labels)} stored with {case.against.name}, " if as_stored else ""
-        return Verdict.of(
-            gate,
-            "not checked" if case.storing and not passed else self.state,
-            lead + self.text,
-            queries=self.queries,
-            details=(*self._by_labels(labels), *(() if gate.query_id else self.statistics())),
-            limit=self.limit,
-            value=self.value,
-            as_stored=as_stored,
-            on_fall=gate.word == "max_drop" and not gate.query_id and self.state == case.failure(gate),
-        )
-
-    def _by_labels(self, labels: Sequence[str]) -> Iterator[str]:
-        """Yield what the move is by the stored labels and by today's, where these are others."""
-        stored = self.today.under_stored_labels
-        if stored is None or not labels:
-            return
-        was, is_now = (replace(self, comparison=one).moved for one in (stored, self.today))
-        hidden = self.comparison is stored
-        if hidden or was != is_now:
-            yield f"By the stored {joined(labels)} {was}, by today's {is_now}; the worse counts."
-        if hidden:
-            edited = f"Edited {joined(labels)} alone cannot make it pass"
-            yield f"{edited}: accept today's run, or undo the change of the search."
-
-
-class _Lost(_Moved):
-    """``max_lost``: how many queries scored before and score 0 now."""
-
-    @property
-    def value(self) -> float:
-        return len(self.change.lost)
-
-    @property
-    def queries(self) -> tuple[str, ...]:
-        return self.change.lost
-
-    @property
-    def moved(self) -> str:
-        return f"{len(self.change.lost):,} fell to 0" if self.change.lost else "none fell to 0"
-
-    @property
-    def text(self) -> str:
-        allowed = f"at most {self.gate.limit}" if self.limit else "none"
-        scored = plural(len(self.change.before), "query")
-        return f"{len(self.change.lost):,} of {scored} fell to 0 by {subject(self.gate)}; {allowed} may."
-
-    def statistics(self) -> Iterator[str]:
-        yield from ()
-
-
-class _Drop(_Moved):
-    """``max_drop``: how far a mean fell, and whether chance or run noise explains that."""
-
-    @property
-    def value(self) -> float:
-        return -self.change.delta
-
-    @property
-    def limit(self) -> float:
-        return self.gate.allowed(self.change.baseline)
-
     @property
     def margin(self) -> float:
         """How far beyond its limit a fall may still be run noise."""
         return 0.0 if self.noise is None else self.noise.margin
 
-    @cached_property
+    @property
     def level(self) -> float | None:
         """The level of p from which on a fall may be chance; None where every fall beyond the limit fails."""
         gate = self.gate
         given = None if gate.query_id else self.case.gates.of(gate.metric, gate.tag).get("significance")
         return given.limit.value if given is not None else _LEVEL if gate.limit.auto else None
+
+    def judge_gain(self) -> Verdict:
+        """Judge a ``min_gain``: how far a mean rose."""
+        change, least = self.change, self.gate.limit.value
+        size = abs(change.delta)
+        moved, against = score_text(size, least), self.case.against.name
+        moved = f"rose by {moved} over" if change.delta > 0 else f"fell by {moved} from"
+        moved = moved if size > TOLERANCE else "did not move from"
+        now = score_text(change.now, change.baseline)
+        limit = score_text(least, size)
+        text = f"{subject(self.gate)} {moved} {against}, to {now}; a rise of at least {limit} is required."
+        return self._verdict(
+            "passed" if at_least(change.delta, least) else "failed", text, change.delta, least
+        )
+
+    def judge_lost(self) -> Verdict:
+        """Judge a ``max_lost``: how many queries scored before and score 0 now."""
+        lost, limit = len(self.change.lost), self.gate.limit.value
+        allowed = f"at most {self.gate.limit}" if limit else "none"
+        scored = plural(len(self.change.before), "query")
+        text = f"{lost:,} of {scored} fell to 0 by {subject(self.gate)}; {allowed} may."
+        return self._verdict("passed" if at_least(limit, lost) else "failed", text, lost, limit)
+
+    def judge_drop(self) -> Verdict:
+        """Judge a ``max_drop``: how far a mean fell, and whether chance or run noise explains that."""
+        gate, change, against = self.gate, self.change, self.case.against.name
+        auto, fall, limit = gate.limit.auto, -change.delta, gate.allowed(change.baseline)
+        share = f" ({gate.limit} of {score_text(change.baseline)})" if gate.limit.percent else ""
+        rule = f"at most {score_text(limit, fall)}{share} is allowed"
+        if at_least(limit, fall):
+            moved = f"moved by {signed_text(change.delta)}"
+            moved = moved if abs(change.delta) > TOLERANCE else "did not move"
+            return self._verdict("passed", f"{subject(gate)} {moved} from {against}; {rule}.", fall, limit)
+        size, now = score_text(fall, limit), score_text(change.now, change.baseline)
+        fell = f"{subject(gate)} fell by {size} from {against} to {now}"
+        if self.noise is not None and 0 < (change.baseline or 0.0) <= limit + self.margin:
+            why = "answers differ so much from one time to the next that even 0 would pass. Ask more often"
+            return self._verdict("failed", f"{fell}; {rule}. It cannot be judged: {why}.", fall, limit)
+        if at_least(limit + self.margin, fall):
+            why = "which answers that differ from one time to the next explain"
+            more = f"up to {score_text(self.margin)} more is run noise"
+            return self._verdict("undecided", f"{fell}, {why}: undecided ({rule}, and {more}).", fall, limit)
+        if auto and not at_least(exact := gate.exact(change.baseline), fall):
+            said = f"{fell}; {rule}, {score_text(exact, fall)} where it may be chance."
+            return self._verdict("failed", said, fall, limit)
+        level = self.level
+        if level is None:
+            return self._verdict("failed", f"{fell}; {rule}.", fall, limit)
+        p, gates = self._adjusted_p()
+        adjusted = f", adjusted for {gates} gates (Holm)" if gates > 1 else ""
+        if p is not None and p < level:
+            why = f"{_p_text(p, level)}{adjusted}{',' * bool(adjusted)} is below the significance {level:g}"
+            return self._verdict("failed", f"{fell}; {rule}. {why}.", fall, limit)
+        if auto and len(change.lost) - len(change.found) > _MOST_LOST:
+            why = f"{len(change.lost)} queries fell to 0, and {len(change.found) or 'none'} rose from it"
+            return self._verdict("failed", f"{fell}; {rule}. {why}.", fall, limit)
+        # Without a p-value there is no telling that it is chance.
+        if p is None and not auto:
+            return self._verdict("failed", f"{fell}; {rule}.", fall, limit)
+        chance = "." if p is None else self._chance(f"{_p_text(p, level, sign=' ')}{adjusted}", level)
+        return self._verdict("undecided", f"{fell}, which may be chance: undecided{chance}", fall, limit)
+
+    def _verdict(self, state: State, text: str, value: float, limit: float) -> Verdict:
+        """Return the verdict on a value: with the queries that explain it, and what else the move shows."""
+        gate, change = self.gate, self.change
+        labels, as_stored = self.today.changed_labels(gate.tag), self.comparison is not self.today
+        lead = f"Under the {joined(labels)} stored with {self.case.against.name}, " if as_stored else ""
+        worse = () if state == "passed" else change.worse
+        return Verdict.of(
+            gate,
+            state,
+            lead + text,
+            queries=change.lost if gate.word == "max_lost" else worse,
+            details=(*self._by_labels(labels), *self._statistics(state, limit)),
+            limit=limit,
+            value=value,
+            as_stored=as_stored,
+            on_fall=gate.word == "max_drop" and not gate.query_id and state == "failed",
+        )
 
     def _adjusted_p(self) -> tuple[float | None, int]:
         """Return the p-value, adjusted for all gates of the test that are judged by one in the same way (Holm), and their number."""
@@ -319,52 +287,6 @@ class _Drop(_Moved):
         adjusted = dict(zip(family, holm(list(family.values())), strict=True))
         return adjusted.get(self.gate), len(family)
 
-    @property
-    def state(self) -> State:
-        return self._outcome[0]
-
-    @property
-    def text(self) -> str:
-        return self._outcome[1]
-
-    @cached_property
-    def _outcome(self) -> tuple[State, str]:
-        """What the fall comes to, and the sentence that says by what."""
-        gate, change, level, against = self.gate, self.change, self.level, self.case.against.name
-        auto, limit, margin = gate.limit.auto, self.limit, self.margin
-        share = f" ({gate.limit} of {score_text(change.baseline)})" if gate.limit.percent else ""
-        rule = f"at most {score_text(limit, self.value)}{share} is allowed"
-        if at_least(limit, self.value):
-            moved = f"moved by {signed_text(change.delta)}"
-            moved = moved if abs(change.delta) > TOLERANCE else "did not move"
-            return "passed", f"{subject(gate)} {moved} from {against}; {rule}."
-        size, now = score_text(self.value, limit), score_text(change.now, change.baseline)
-        fell = f"{subject(gate)} fell by {size} from {against} to {now}"
-        if self.noise is not None and 0 < (change.baseline or 0.0) <= limit + margin:
-            why = "answers differ so much from one time to the next that even 0 would pass. Ask more often"
-            return "failed", f"{fell}; {rule}. It cannot be judged: {why}."
-        if at_least(limit + margin, self.value):
-            why = "which answers that differ from one time to the next explain"
-            more = f"up to {score_text(margin)} more is run noise"
-            return "undecided", f"{fell}, {why}: undecided ({rule}, and {more})."
-        if auto and not at_least(exact := gate.exact(change.baseline), self.value):
-            return "failed", f"{fell}; {rule}, {score_text(exact, self.value)} where it may be chance."
-        if level is None:
-            return "failed", f"{fell}; {rule}."
-        p, gates = self._adjusted_p()
-        adjusted = f", adjusted for {gates} gates (Holm)" if gates > 1 else ""
-        if p is not None and p < level:
-            why = f"{_p_text(p, level)}{adjusted}{',' * bool(adjusted)} is below the significance {level:g}"
-            return "failed", f"{fell}; {rule}. {why}."
-        if auto and len(change.lost) - len(change.found) > _MOST_LOST:
-            why = f"{len(change.lost)} queries fell to 0, and {len(change.found) or 'none'} rose from it"
-            return "failed", f"{fell}; {rule}. {why}."
-        # Without a p-value there is no telling that it is chance.
-        if p is None and not auto:
-            return "failed", f"{fell}; {rule}."
-        chance = "." if p is None else self._chance(f"{_p_text(p, level, sign=' ')}{adjusted}", level)
-        return "undecided", f"{fell}, which may be chance: undecided{chance}"
-
     def _chance(self, p: str, level: float) -> str:
         """Say how likely a fall is that may be chance, and how far one must be that is not; or that too few queries changed to tell."""
         if too_few := self._too_few_changed(level):
@@ -373,7 +295,7 @@ class _Drop(_Moved):
 
         enough = drop_for_chance([*self.change.weighted_differences.values()], self.margin)
         # Adjusted for several gates, p may be high beside a fall that chance rarely gives.
-        is_rare = enough + self.margin <= self.value
+        is_rare = enough + self.margin <= -self.change.delta
         further = "" if is_rare else f"; {enough:g} would fail one harmless change in {FALSE_ALARM_ONE_IN}"
         return f" ({p}{further})."
 
@@ -396,9 +318,36 @@ class _Drop(_Moved):
             f"{score_text(least, level, digits=2)}: too few to generalise from, but {broke} did break."
         )
 
-    def statistics(self) -> Iterator[str]:
-        yield from super().statistics()
-        if self.state == "failed":
+    @property
+    def moved(self) -> str:
+        """How far it moved, in two or three words."""
+        if self.gate.word == "max_lost":
+            return f"{len(self.change.lost):,} fell to 0" if self.change.lost else "none fell to 0"
+        return signed_text(self.change.delta) if self.change.n else "nothing to compare"
+
+    def _by_labels(self, labels: Sequence[str]) -> Iterator[str]:
+        """Yield what the move is by the stored labels and by today's, where these are others."""
+        stored = self.today.under_stored_labels
+        if stored is None or not labels:
+            return
+        was, is_now = (replace(self, comparison=one).moved for one in (stored, self.today))
+        hidden = self.comparison is stored
+        if hidden or was != is_now:
+            yield f"By the stored {joined(labels)} {was}, by today's {is_now}; the worse counts."
+        if hidden:
+            edited = f"Edited {joined(labels)} alone cannot make it pass"
+            yield f"{edited}: accept today's run, or undo the change of the search."
+
+    def _statistics(self, state: State, limit: float) -> Iterator[str]:
+        """Yield what the move of a mean shows."""
+        gate, change = self.gate, self.change
+        if gate.query_id or gate.word == "max_lost":
+            return
+        worse, better, same = map(len, (change.worse, change.better, change.same))
+        yield f"{plural(change.n, 'query')}: {worse:,} worse, {better:,} better, {same:,} same."
+        if self.noise is not None:
+            yield noise_text(self.noise, None if WORDS[gate.word].compares_with == "run" else limit)
+        if state == "failed" and gate.word == "max_drop":
             yield from self._generality()
 
     def _generality(self) -> Iterator[str]:
@@ -448,5 +397,9 @@ def noise_text(noise: RunNoise, limit: float | None = None) -> str:
     return f"With {asked} the difference varies by {spread}{beyond}.{unstable}"
 
 
-_MOVED: Mapping[str, type[_Moved]] = {"max_drop": _Drop, "max_lost": _Lost, "min_gain": _Moved}
-"""The words that hold a run against another."""
+_BY_WORD: Mapping[str, Callable[[_Move], Verdict]] = {
+    "max_drop": _Move.judge_drop,
+    "max_lost": _Move.judge_lost,
+    "min_gain": _Move.judge_gain,
+}
+"""The words that hold a run against another, each with its judge."""

@@ -135,10 +135,6 @@ class Case(NamedTuple):
     single_queries_only: bool = False
     """Whether the gates on means of a set or slice are left out."""
 
-    def failure(self, gate: Gate) -> State:
-        """Return what a gate comes to that fails."""
-        return "not checked" if self.storing and gate.compares else "failed"
-
     def measured(self, metric: Metric) -> Evaluation:
         """Return today's evaluation by which a metric is measured: of `overlap` that of the queries that are compared."""
         if metric.kind == "overlap" and self.comparison is not None:
