@@ -193,7 +193,8 @@ def _add_accepted(result: ItemResult, committed: CommittedTest, found: Sequence[
             details, origin = () if verdicts else (*committed.told, _CURE), "the setting ir_accept"
             verdict = one._replace(state="failed", word="accept", text=text, details=details, origin=origin)
         else:
-            verdict = one._replace(state="accepted", text=f"{one.text} It passes, because {why}.")
+            passes = "is accepted" if result.failed else "passes"
+            verdict = one._replace(state="accepted", text=f"{one.text} It {passes}, because {why}.")
         verdicts.append(verdict)
     verdicts += result.verdicts
     result.verdicts = tuple(sorted(verdicts, key=lambda verdict: STATES.index(verdict.state)))
@@ -208,6 +209,7 @@ def _means(
     )
     labels = comparison.under_stored_labels or comparison
     kept = now.narrowed(comparison.paired, comparison.depth)
+    new = "added" if comparison.new else "reworded"
     for metric, tag in gated:
         steps = {
             "": first.mean_or_none(metric, tag),
@@ -215,7 +217,7 @@ def _means(
             "judgments": comparison.change(metric, tag).baseline,
             "retriever": comparison.change(metric, tag).now,
             "excluded": kept.mean_or_none(metric, tag),
-            "added": now.mean_or_none(metric, tag),
+            new: now.mean_or_none(metric, tag),
         }
         found = {part: mean for part, mean in steps.items() if mean is not None}
         if len(found) == len(steps):
@@ -227,6 +229,6 @@ def _means(
                 now_moved, then_moved = (side.change(metric, tag).delta for side in (comparison, labels))
                 if then_moved < min(now_moved, 0.0) - TOLERANCE:
                     shown += f" (by the labels of then {signed_text(then_moved)})"
-                moved = f"{mean_name(metric, tag)} {change_text(found[''], found['added'])}: {shown}."
+                moved = f"{mean_name(metric, tag)} {change_text(found[''], found[new])}: {shown}."
                 pay = plural(len(worse), "query pays", "queries pay")
                 yield f"{moved} {pay}: {listed(worse, FEW)}." if worse else moved

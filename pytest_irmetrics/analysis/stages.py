@@ -45,8 +45,8 @@ def lost_at_stages(whole: Evaluation, comparison: Comparison | None = None) -> t
 
 def relevant_word(evaluation: Evaluation) -> str:
     """Return what is counted and lost: a `relevant passage` where nothing else is judged, else a `relevant document`."""
-    judged = (query.passages for query in evaluation.counted if query.judgments)
-    return f"relevant {'passage' if all(judged) else 'document'}"
+    judged = [query.passages for query in evaluation.counted if query.judgments]
+    return f"relevant {'passage' if judged and all(judged) else 'document'}"
 
 
 def stage_rows(evaluation: Evaluation) -> list[ScoreRow]:
