@@ -1,3 +1,4 @@
+# This docstring is the command's --help: `make expected` renews the pages. cli/__init__.py calls `run`.
 """Say what is wrong with golden sets, and where.
 
 Read golden sets and print one line for each: what it holds or, as

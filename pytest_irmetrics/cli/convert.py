@@ -1,3 +1,4 @@
+# This docstring is the command's --help: `make expected` renews the pages. cli/__init__.py calls `run`.
 """Turn golden sets and runs from one format into another.
 
 Write a golden set in another of its formats, or a run: TREC (.run, .trec) to
@@ -110,7 +111,7 @@ def _convert_golden_set(
 
 
 def _kept(golden: GoldenSet, to: str) -> tuple[GoldenSet, list[str]]:
-    """Return the queries of a golden set that a format can hold, as far as it can, and sentences on what it cannot."""
+    """Return a golden set as far as a format can hold it, and sentences on what that cannot."""
     target = _FORMATS[to]
     held = {query.id: _held(query, target, golden.relevance_level) for query in golden.queries.values()}
     keys = {key for query in golden.queries.values() for key in query_as_dict(query)}
@@ -142,7 +143,10 @@ def _held(query: Query, target: Format, level: Grade) -> Query | None:
 
 
 def _convert_run(options: argparse.Namespace, form: str, to: str) -> tuple[dict[str, bytes], str, list[str]]:
-    """Return a run's file, as JSON or as a TREC run, how many queries it holds, and a note on what it does not."""
+    """Return a run's file, as JSON or as a TREC run, how many queries it holds, and a note on what it does not.
+
+    It is read as what its name, or on standard input its content, says; `form` decides on the note alone.
+    """
     ((_, source),) = shared.load_runs([options.source], options.tests)
     try:
         text = source.dumps() if to == "json" else "".join(trec.lines(source.answers))

@@ -1,3 +1,4 @@
+# This docstring is the command's --help: `make expected` renews the pages. cli/__init__.py calls `run`.
 """Show how the means of a test's committed baselines moved.
 
 Read every version of a baseline that was committed, renames followed, and score

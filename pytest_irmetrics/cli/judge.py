@@ -82,7 +82,8 @@ def _by_text(judgment: Judgment, text: str) -> Judgment:
 def _is_judged_by_text(query: Query, doc_id: str, grade: Grade, text: str) -> bool:
     """Say whether a grade is to be written as a passage: of a chunk, or of a document where `relevant` is a list.
 
-    A list of passages has no place for the grade of a whole document, which is 1 in it, and is written where no text is known.
+    In a list with passages a whole document has grade 1: so it is written where that is its grade and no text is known, and where the
+    text is too long for a passage.
     """
     if not query.passages:
         return False

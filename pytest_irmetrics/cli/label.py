@@ -1,3 +1,4 @@
+# This docstring is the command's --help: `make expected` renews the pages. cli/__init__.py calls `run`.
 """Say which documents to judge next, and append judgments.
 
 Print the returned documents that the golden set does not judge, those on which

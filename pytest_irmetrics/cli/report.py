@@ -1,3 +1,4 @@
+# This docstring is the command's --help: `make expected` renews the pages. cli/__init__.py calls `run`.
 """Write a JSON report again, as HTML or Markdown.
 
 Read the JSON report of a pytest run (--ir-report=json:PATH) and write it in

@@ -1,3 +1,4 @@
+# This docstring is the command's --help: `make expected` renews the pages. cli/__init__.py calls `run`.
 """Gate a stored run, alone or against another.
 
 Print what pytest prints of a stored run (TREC run, baseline, JSON report): its
@@ -105,7 +106,7 @@ def run(options: argparse.Namespace) -> int:
 
 
 def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[Metric] | None) -> ItemResult:
-    """Score the first run, compare it with the second, if there is one, and hold it to the golden set's thresholds."""
+    """Score the first run, compare it with the second, if there is one, and hold it to the golden set's thresholds: as `check` of plugin/fixture.py does."""
     (shown, run), *others = runs
     of_queries = (threshold for query in golden.queries.values() for threshold in query.thresholds)
     gated = list(dict.fromkeys(threshold.metric for threshold in (*golden.thresholds, *of_queries)))
