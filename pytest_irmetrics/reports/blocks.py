@@ -17,7 +17,10 @@ Column: TypeAlias = tuple[str, str, Callable[[T], str]]
 
 
 class Level(IntEnum):
-    """A verbosity of pytest's: what is `QUIET`, ``-q`` shows too; what is `VERBOSE`, ``-v``, and a file that has room for it."""
+    """A verbosity of pytest's: what is `QUIET`, ``-q`` shows too; what is `VERBOSE`, ``-v``, and a file that has room for it.
+
+    `Note.level` has these names, in lower case.
+    """
 
     QUIET = -1
     NORMAL = 0
@@ -63,7 +66,10 @@ class Table(NamedTuple):
 
 
 class RankedDocument(NamedTuple):
-    """A document of a ranking, its judgment, and its ranks before and now."""
+    """A document of a ranking, its judgment, and its ranks before and now.
+
+    The templates of the HTML report compare `kind` and `move`, and report.css has a class of each kind.
+    """
 
     doc_id: str
     title: str
@@ -131,6 +137,7 @@ class Commands(NamedTuple):
 
 
 Block: TypeAlias = Text | Table | Query | Commands
+"""Written by `_block` of terminal.py and of formats/md.py, and by report_blocks.jinja, which tells them by their class's name."""
 
 
 def is_shown_at(block: Block, level: Level) -> bool:

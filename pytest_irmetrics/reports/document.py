@@ -33,7 +33,7 @@ _WORST, _WORST_VERBOSE = 3, 10
 
 
 def failure(item: ItemReport) -> Iterator[Block]:
-    """Yield the message of a failed test: what failed and what bears on that, its means, its queries, what else to know, what to do."""
+    """Yield the message of a failed test, or what there is of it for one that passed: what failed and what bears on that, its means, its queries, what else to know, what to do."""
     yield from _verdicts(item)
     yield from _undecided(item)
     notes = [Text(f"note: {one.text}", "warn", level=Level[one.level.upper()]) for one in item.notes]
@@ -283,7 +283,7 @@ def _queries(item: ItemReport) -> Iterator[Block]:
     first = Level.QUIET if single else Level.NORMAL
     if any(query.explains is not None for query in answered):
         yield Text("", level=first)
-        yield Text(_worst_first(item), level=first)
+        yield Text(_worst_first(item), level=first)  # formats/html.py moves it with the queries below it
     for place, query in enumerate(answered):
         explains = query.explains is not None
         moved = query.before != query.now or any(map(query.delta, query.scores))

@@ -46,4 +46,4 @@ _ENVIRONMENT = jinja2.Environment(
     loader=jinja2.FunctionLoader(_resource),
     finalize=_escaped,
 )
-_ENVIRONMENT.filters["kind"] = lambda block: type(block).__name__
+_ENVIRONMENT.filters["kind"] = lambda block: type(block).__name__  # what report_blocks.jinja tells blocks by

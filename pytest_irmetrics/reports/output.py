@@ -1,4 +1,4 @@
-"""Parse ``--ir-report``, or the outputs of a command, and write each report to its file, whole or not at all."""
+"""Parse ``--ir-report``, or the outputs of a command, and write each report: to its file, whole or not at all, or at the end of a step's summary."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Where the marks of the HTML report's plots stand: numbers in the units of each SVG, which a template draws."""
+"""Where the marks of the HTML report's plots stand: numbers in the units of each SVG, which report_blocks.jinja and report_queries.jinja ask for and draw."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from pytest_irmetrics.reports.blocks import RankedDocument, RankRow
 from pytest_irmetrics.reports.item_report import ScoreRow
 
 WIDTH = 240.0
-"""Of a plot in a table's cell."""
+"""Of a plot in a table's cell; report_blocks.jinja and report.css have it too."""
 _MARGIN = 8.0
 """Free at both ends of an axis, so that a mark at its end is whole."""
 _HEADROOM = 1.15
@@ -23,9 +23,9 @@ BARS_WIDTH, BARS_HEIGHT = 960.0, 120.0
 MOST_RANKS = 25
 """How many ranks of a ranking are shown; of what is below, graded and forbidden documents are named."""
 ROW_HEIGHT = 30
-"""Of a row of two rankings side by side, in pixels, for the lines between them."""
+"""Of a row of two rankings side by side, in pixels, for the lines between them; report.css has it too."""
 LINES_WIDTH = 96
-"""Of the lines between two rankings, in pixels."""
+"""Of the lines between two rankings, in pixels; report.css has it too."""
 
 
 class Mark(NamedTuple):

@@ -44,6 +44,7 @@ class _Documents:
         self._before, self._now = _ranks(query.before or ()), _ranks(query.now)
 
     def _named(self, doc_id: str, move: str = "") -> RankedDocument:
+        """Return a document with all that is said of it, in the words that `RankedDocument` lists: templates compare them."""
         query, grade = self._query, self._query.judgments.get(doc_id)
         judgment, kind = "unjudged", "unjudged"
         if doc_id in query.forbidden:

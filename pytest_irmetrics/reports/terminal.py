@@ -1,6 +1,6 @@
-"""What a terminal shows: blocks as lines, and the summary at the end of a session.
+"""What a terminal shows: blocks as lines, also of a failure's message and of a command, and the summary at the end of a session.
 
-The summary is a line or a table for each golden set, then what was stored and written.
+The summary is what a branch accepts, a line for each golden set, with ``-v`` its tables, then what was stored and written.
 """
 
 from __future__ import annotations
@@ -27,6 +27,7 @@ from pytest_irmetrics.reports.item_report import ItemReport, SinceState
 from pytest_irmetrics.reports.session_report import SessionReport, gated_score, query_count
 
 _TONES = {"bad": "red bold", "warn": "yellow", "strong": "yellow bold", "": ""}
+"""Tone of a Text → style of its lines, in words that pytest's `write_line` has as keywords."""
 
 _NARROWEST_NAME = 16
 """How many cells a test's name keeps where a score stands beside it."""
@@ -70,14 +71,13 @@ def _block(block: Block, screen: Screen, *, ranked: bool) -> Iterator[Line]:
 
 
 def _table(block: Table, screen: Screen) -> Iterator[Line]:
-    """Yield the lines of a table, of which the last one of each row has the row's style."""
+    """Yield the lines of a table, of which the last one of each row, with the verdict, has the row's style."""
     cells = [[screen.line(cell) for cell in row] for row in (block.head, *block.rows)]
     named = block.head[:1] if block.whole is None else block.whole
     whole = [place for place, head in enumerate(block.head) if head in named]
     rows = table(cells, block.align, screen.width, screen.dots, whole)
     for place, parts in enumerate(rows, -1):
         style = "bold" if place < 0 else "red" if place in block.bad else ""
-        # Of a row broken in several lines the last one, with the verdict, has the style.
         yield from map(Line, parts[:-1])
         yield Line(parts[-1], style)
 
