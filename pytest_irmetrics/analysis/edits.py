@@ -33,7 +33,10 @@ _EDITS = {
     "depth": ("depth changed",),
     "limit": ("limit differs", "limits differ"),
 }
-"""Kind of edit → what it is called, of one and of several, where there may be."""
+"""Kind of edit → what it is called, of one and of several, where there may be; in the order of the sentences.
+
+Edits of `depth` come from analysis/since.py, those of a `limit` from gates/stored_limits.py.
+"""
 
 
 def edit_sentences(edits: Sequence[Edit]) -> Iterator[str]:

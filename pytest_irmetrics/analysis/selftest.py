@@ -109,6 +109,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
     for degraded in _degradations(intact):
         try:
             comparison = Comparison(degraded.evaluation(intact), intact)
+            # Without a file: whether that was edited is said of the intact run.
             decided = decide(Case(comparison.full, gates, comparison, against._replace(file="")))
             changes = map(comparison.change, metrics)
             moved = {change.metric: change.delta for change in changes if change.n}

@@ -1,4 +1,4 @@
-"""Read numbers that a user wrote; write scores with enough decimals to show on which side of a limit they are."""
+"""Numbers: how close two are equal, how large grades and weights may be; read a user's; write scores so that their side of a limit shows."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from numbers import Integral, Real
 MINUS = "\N{MINUS SIGN}"
 
 TOLERANCE = 1e-9
-"""Numbers that differ by no more than this are equal in every comparison with a limit, and may print alike."""
+"""Numbers that differ by no more than this are equal wherever scores are compared, with a limit or another run's, and may print alike."""
 
 LATENCY_DIGITS = 1
 """Decimals of milliseconds: further ones differ from run to run."""

@@ -1,4 +1,4 @@
-"""Judge the words that hold a run against another, such as ``max_drop``, and say what came of it."""
+"""Judge the words that hold a run against another, such as ``max_drop``; check that the other is as it was stored, and enough queries in both."""
 
 from __future__ import annotations
 
@@ -402,4 +402,4 @@ _BY_WORD: Mapping[str, Callable[[_Move], Verdict]] = {
     "max_lost": _Move.judge_lost,
     "min_gain": _Move.judge_gain,
 }
-"""The words that hold a run against another, each with its judge."""
+"""Each of `COMPARING_WORDS`, with its judge."""

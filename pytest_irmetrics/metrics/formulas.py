@@ -1,7 +1,7 @@
 """The metrics: a formula for each ranking metric with its definition and source, and in `FAMILIES` all that is declared of it.
 
-Each formula takes the hits of one ranking, the cut-off k (`NO_CUTOFF` where there is none) and, where its family has one, a
-parameter of its own; it returns the score of that one query. Scores are from 0 to 1.
+Each formula takes the hits of one ranking, the cut-off k (`NO_CUTOFF` where there is none) and the one parameter that its family
+has besides `rel`, or None; it returns the score of that one query. Scores are from 0 to 1.
 
 Conventions, for all of them: ranks count from 1; the ranking's own order counts, and it holds no document
 twice; a document without a judgment is not relevant and keeps its rank; a grade of 0 or less gains nothing; a
@@ -344,7 +344,7 @@ class Family(NamedTuple):
 
     @property
     def definition(self) -> str:
-        """What it is, in words."""
+        """What it is, in words; the first line describes it in the JSON Schema of golden sets."""
         return self.about or str(self.formula.__doc__)
 
 

@@ -18,7 +18,7 @@ _FEW = 3
 
 
 class Scorer:
-    """Several metrics of rankings over many queries, from one pass over each ranking; one for all of them is fastest.
+    """Several metrics of the kind `ranking` over many queries, from one pass over each ranking; one for all of them is fastest.
 
     `relevance_level`, above 0, is the lowest grade that counts as relevant in the binary metrics that have no `rel` of
     their own.
