@@ -16,7 +16,10 @@ MIN_CHANGED = 5
 
 @dataclass(frozen=True)
 class MetricChange:
-    """How one metric moved from the baseline to today, over the paired queries."""
+    """How one metric moved from the baseline to today, over the paired queries.
+
+    Public, also what nothing in this package reads: docs/reference/python.md is made of the texts of its attributes.
+    """
 
     metric: Metric
     """The metric that moved, or did not."""

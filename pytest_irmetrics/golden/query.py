@@ -52,7 +52,7 @@ class Passage(NamedTuple):
 
     @property
     def key(self) -> str:
-        """The name of the passage among a query's judgments and in rankings: ``document: text``, cut if it is long."""
+        """The name of the passage among a query's judgments and in rankings, also of committed baselines: ``document: text``, cut if it is long."""
         text = self.normalized
         if len(text) > _LONGEST:
             text = f"{text[: _LONGEST - 12].rstrip()}… ({digest(text)})"
@@ -61,7 +61,10 @@ class Passage(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class Query:
-    """One query of a golden set, with its judgments. Change none of it: all tests of a run read the same golden set."""
+    """One query of a golden set, with its judgments. Change none of it: all tests of a run read the same golden set.
+
+    Public: docs/reference/python.md is made of the texts of its fields.
+    """
 
     id: str
     """Unique in its golden set: the file's `id`, or else the text."""

@@ -31,7 +31,7 @@ def read_stored_run(item: GatedItem, against: Any) -> tuple[Run | None, Against]
     """Read the stored run that a test item is compared with, and what messages call it; None where it is compared with none.
 
     `against` is what `check` was given: None is returned for a retriever, too.
-    The item's notes get what is wrong with a baseline that an updating run replaces. Raises RunError, also where the
+    The item gets the digest of a baseline that an updating run replaces, and its notes what is wrong with that. Raises RunError, also where the
     baseline to gate on is missing, and RetrievalError for what cannot be compared with.
     """
     if against is None:
@@ -189,7 +189,7 @@ def run_of_other(other: Evaluation) -> tuple[Run, Against]:
 def items_with_orphans(
     config: pytest.Config, items: Iterable[pytest.Item]
 ) -> Iterator[tuple[pytest.Item, str]]:
-    """Yield the first item of each test function that has baselines which none of its items has, with what to do about them.
+    """Yield the first item of each test function that has baselines which none of its items has, with the message that it is to fail with.
 
     A golden set or parameter is gone or renamed there, and its gate with it. `items` are all that were collected.
     None in a run that does not gate, or collects some items of a test alone.

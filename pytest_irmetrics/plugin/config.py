@@ -127,7 +127,10 @@ SETTINGS: dict[str, tuple[str | None, str, _Kind]] = {
     # The answers of each time are in memory.
     "ir_repeat": ("1", "How many times every query is asked", _whole_number(10_000)),
 }
-"""Setting → its default, as a user writes it (empty: none; None: no lines), its help, and what its value is."""
+"""Setting → its default, as a user writes it (empty: none; None: no lines), its help, and what its value is.
+
+Fields of `RetrievalOptions`, and arguments of `ir_golden`, are found here by their names.
+"""
 
 
 def read_setting(name: str, written: Any, called: str = "") -> Any:

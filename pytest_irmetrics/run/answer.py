@@ -123,7 +123,7 @@ class Header(NamedTuple):
 # Ids of queries and documents
 
 CHUNK = " (chunk "
-"""What parts a document's id from a chunk's own, in the entry of a chunk that stands for no judged passage."""
+"""What parts a document's id from a chunk's own, in the entry of a chunk that stands for no judged passage: also in committed baselines."""
 
 
 def as_id(value: object) -> str | None:
