@@ -32,7 +32,7 @@ def normalize_text(text: str) -> str:
 
 
 def digest(text: str) -> str:
-    """Return eight characters that stand for a text."""
+    """Return eight characters that stand for a text, in committed baselines too."""
     return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
 

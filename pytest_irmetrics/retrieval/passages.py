@@ -106,7 +106,7 @@ def _near_match(passage: Passage, text: str) -> str:
 
 
 def _chunk_entry(document: str, own_id: str | None, text: str | None, taken: Collection[str]) -> str:
-    """Return the entry of a chunk that stands for no passage: by its own id, else by a digest of its text or a number.
+    """Return the entry of a chunk that stands for no passage, as committed baselines have it: by its own id, else by a digest of its text or a number.
 
     A UUID counts for none where there is a text: many stores draw one anew whenever they are filled.
     """
