@@ -31,7 +31,7 @@ from pytest_irmetrics.golden.formats import KEYS, Format, format_of, formats, mo
 from pytest_irmetrics.golden.query import query_as_dict
 from pytest_irmetrics.golden.rows import ConversionError
 from pytest_irmetrics.metrics import Grade
-from pytest_irmetrics.run import RunError, trec
+from pytest_irmetrics.run import Run, RunError, trec
 
 _FORMATS = formats()
 
@@ -142,15 +142,15 @@ def _held(query: Query, target: Format, level: Grade) -> Query | None:
     return replace(query, judgments=grades) if is_held else None
 
 
-def _convert_run(options: argparse.Namespace, form: str, to: str) -> tuple[dict[str, bytes], str, list[str]]:
+def _convert_run(options: argparse.Namespace, _form: str, to: str) -> tuple[dict[str, bytes], str, list[str]]:
     """Return a run's file, as JSON or as a TREC run, how many queries it holds, and a note on what it does not.
 
-    It is read as what its name, or on standard input its content, says; `form` decides on the note alone.
+    It is read as what its name, or on standard input its content, says.
     """
     ((_, source),) = shared.load_runs([options.source], options.tests)
     try:
         text = source.dumps() if to == "json" else "".join(trec.lines(source.answers))
     except RunError as error:  # an id that the format cannot hold
         raise shared.CommandError(f"{options.source}: {error}") from None
-    notes = [_ON_TREC] if form != to == "run" else []
+    notes = [_ON_TREC] if to == "run" and source != Run({i: source[i] for i in source}) else []
     return {options.target: text.encode()}, plural(len(source), "query"), notes
