@@ -105,7 +105,9 @@ def edit_text(result: ItemResult, comparison: Comparison, edits: Sequence[Edit])
         lead = edited if name == OWN_BASELINE else f"is not that of {name}"
         sentences = [f"The golden set {lead}.", *edit_sentences(edits)]
     if not _UNPAIRED.isdisjoint(edit.kind for edit in edits):
-        sentences.append("`max_drop` leaves out all added, reworded or of other passages; `min` counts them.")
+        sentences.append(
+            "Comparisons leave out all added, reworded or of other passages; other limits count them."
+        )
     return " ".join([*sentences, *_effect(result, comparison)])
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import product
 
-from pytest_irmetrics.analysis.signs import NOT_OF_JUDGMENTS, Sign, find_sign
+from pytest_irmetrics.analysis.signs import MISTAKES, NOT_OF_JUDGMENTS, Sign, find_sign
 from pytest_irmetrics.analysis.stages import lost_at_stages, relevant_word
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import FEW, listed, plural
@@ -72,7 +72,8 @@ def kind_of_change(
         _on_main_slice(side, leading) if leading is not None and mean_fell else None,
         missing,
     ]
-    by_overlap = kind is None and leading is not None and leading.kind == "overlap"
+    may_be_better = kind not in MISTAKES | NOT_OF_JUDGMENTS
+    by_overlap = may_be_better and leading is not None and leading.kind == "overlap"
     return kind, [sentence for sentence in sentences if sentence], by_overlap or missing is not None
 
 

@@ -25,7 +25,7 @@ from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.reports import output
 from pytest_irmetrics.reports.formats import json
-from pytest_irmetrics.run.answer import decode
+from pytest_irmetrics.run.answer import RunError, decode
 
 _ADVICE = "Write the report anew; if that is no help, this is a fault of pytest-irmetrics: report it."
 
@@ -50,7 +50,8 @@ def run(options: argparse.Namespace) -> int:
             texts = [output.rendered(target.format, session) for target in printed]
             written, problems = output.write([one for one in targets if one not in printed], session)
         except IRMetricsError as error:
-            raise shared.CommandError(f"{where}:1: {error}") from None
+            place = "" if isinstance(error, RunError) else f"{where}:1: "  # which that has
+            raise shared.CommandError(f"{place}{error}") from None
         except Exception as error:  # noqa: BLE001 - of a value that no report has anything may come, in Jinja2 too
             problem = f"cannot be rendered, {type(error).__name__}: {str(error).rstrip('.')}"
             raise shared.CommandError(f"{where}:1: {problem}. {_ADVICE}") from None

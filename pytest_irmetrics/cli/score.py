@@ -29,7 +29,7 @@ from pytest_irmetrics.analysis.notes import notes_on
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.comparison import compare, compare_with_itself
-from pytest_irmetrics.comparison.stored_runs import under_todays_ids
+from pytest_irmetrics.comparison.stored_runs import of_queries, under_todays_ids
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import DEFAULT_DEPTH, require_depth
 from pytest_irmetrics.gates.decide import decide
@@ -89,6 +89,7 @@ def run(options: argparse.Namespace) -> int:
         judge=None if shared.STANDARD in (options.golden, *paths) else label,
     )
     titles, _ = shared.about_documents(paths)
+    report.run = runs[0][1].dumps() if options.json else None
     report.titles = {doc_id: titles[doc_id] for doc_id in report.documents if doc_id in titles}
     session = SessionReport([report], exit_status=int(result.failed))
     if options.json:
@@ -108,8 +109,8 @@ def run(options: argparse.Namespace) -> int:
 def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[Metric] | None) -> ItemResult:
     """Score the first run, compare it with the second, if there is one, and hold it to the golden set's thresholds: as `check` of plugin/fixture.py does."""
     (shown, run), *others = runs
-    of_queries = (threshold for query in golden.queries.values() for threshold in query.thresholds)
-    gated = list(dict.fromkeys(threshold.metric for threshold in (*golden.thresholds, *of_queries)))
+    on_queries = (threshold for query in golden.queries.values() for threshold in query.thresholds)
+    gated = list(dict.fromkeys(threshold.metric for threshold in (*golden.thresholds, *on_queries)))
     reason = f"{shown} holds {run.depth}. Store more of them, or gate on a cut-off that it reaches."
     require_depth(gated, run.depth, reason)
     wanted = asked or shared.USUAL_METRICS
@@ -119,13 +120,13 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
     missing = tuple(i for i, query in golden.queries.items() if query.xfail is None and i not in run)
     retrieved = Retrieved(run, missing=missing, depth_advice="That is all that the run holds.")
     now = Evaluation(golden, retrieved, tuple(metrics), run.depth)
-    against, comparison = Against(), None
-    # Of a run that is compared with none, those that compare say nothing.
-    gates = resolve([golden.thresholds]).where(lambda gate: not gate.compares and gate.word != "significance")
+    against, comparison = Against(to_compare="--against"), None
+    gates = resolve([golden.thresholds])
     if others:
         name, other = others[0]
-        against = Against(name)
-        comparison = compare(now, now.of_run(other))
+        # One that says of which golden set it is was stored, and that may have grown since.
+        against = Against(name, given=other.golden_set is None)
+        comparison = compare(now, now.of_run(of_queries(other, golden.queries)))
         rated = () if golden.judges_nothing else metrics
         gates = resolve_with_default([golden.thresholds], rated, AUTO, "the default max_drop")
     gates = gates.where(lambda gate: gate.metric in metrics)

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import json
 import os
+import re
 import shutil
 import sys
 import tempfile
@@ -134,7 +135,8 @@ def print_line(line: str) -> None:
 
 
 def harmless_json(text: str) -> str:
-    """Escape, in JSON that is ASCII, what a terminal or a CI log takes for a command."""
+    """Escape, in JSON, what is not ASCII, and what a terminal or a CI log takes for a command."""
+    text = re.sub(r"[^\x00-\x7f]", lambda found: json.dumps(found[0])[1:-1], text)
     return text.replace("##", "#\\u0023").replace("::", ":\\u003a")
 
 

@@ -15,8 +15,8 @@ from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.query import Passage, folded, is_in_the_words_of
 from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
 from pytest_irmetrics.retrieval import Retrieved
-from pytest_irmetrics.run import Answer, Run
-from pytest_irmetrics.run.answer import Answers
+from pytest_irmetrics.run import Answer, Header, Run
+from pytest_irmetrics.run.answer import NO_ANSWER, Answers
 
 # Queries.
 
@@ -57,6 +57,20 @@ def under_todays_ids(run: Run, queries: Mapping[str, Query], shown: str) -> tupl
     renamed = listed([f"{old} → {new}" for new, old in came.items()], FEW)
     have = plural(len(came), "query has", "queries have")
     return Run.of(with_moved(left, moved), run.header), f"{have} another id than in {shown}: {renamed}."
+
+
+def of_queries(run: Run, queries: Mapping[str, Query]) -> Run:
+    """Return a run that does not say of which golden set it is as one of these queries: its answers to others are none that are gone.
+
+    A TREC run has no line for an empty answer, which is the right one to a `no_answer` query. A run of none of the queries is
+    returned as it is.
+    """
+    own = {query_id: run.answers[query_id] for query_id in queries if query_id in run}
+    if run.golden_set is not None or not own:
+        return run
+    empty = [i for i, query in queries.items() if query.no_answer and run.depth is None and i not in run]
+    answers = {**own, **dict.fromkeys(empty, NO_ANSWER)}
+    return Run.of(answers, Header(run.depth, relevance_level=run.relevance_level))
 
 
 def with_moved(answers: Answers, moved: Answers) -> Answers:

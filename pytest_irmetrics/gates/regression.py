@@ -61,8 +61,10 @@ def not_comparable(case: Case, gate: Gate) -> Verdict | None:
     """Return the verdict on a gate that compares where there is nothing to compare with, too little or too shallow; else None."""
     comparison, against, cutoff = case.comparison, case.against, gate.metric.cutoff
     if comparison is None:
-        other = "check(against=…) or " if WORDS[gate.word].compares_with == "run" else ""
-        text = f"{subject(gate)}: {gate.word} {gate.limit} is not checked without {other}--ir-baseline."
+        option = against.to_compare
+        if WORDS[gate.word].compares_with == "run" and option == Against().to_compare:
+            option = f"check(against=…) or {option}"
+        text = f"{subject(gate)}: {gate.word} {gate.limit} is not checked without {option}."
         return Verdict.of(gate, "not checked", text)
     depth = comparison.baseline.depth
     # The whole set has a verdict of its own.

@@ -11,6 +11,9 @@ from pytest_irmetrics.golden.query import Query
 from pytest_irmetrics.golden.rows import refuse
 from pytest_irmetrics.golden.source import Source, Wrong
 
+_OF_TREC = re.compile(r"\S+\s+Q?0\s+\S+\s+(?:-?\d+|\d+\s+[-+.\deE]+\s+\S+)")
+"""A line of qrels, or of a TREC run: a query, `0` or `Q0`, a document, and a grade, or a rank, a score and a tag."""
+
 FORMATS = {"txt": Format((".txt",), frozenset(("unjudged",)))}
 
 
@@ -36,6 +39,8 @@ def read_each_once(source: Source) -> tuple[GoldenSet, list[tuple[int, str]]]:
             queries[text] = Query(text, text, {}, line=number)
     if not queries:
         raise Wrong((1, 1), "There is no query. Write one a line.")
+    if all(map(_OF_TREC.fullmatch, queries)):
+        raise Wrong((1, 1), "These are lines of qrels or of a run, not queries. Name qrels FILE.qrels.")
     return GoldenSet(queries.values(), path=source.named, shown=source.shown, name=source.name), repeated
 
 

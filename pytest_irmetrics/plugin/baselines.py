@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_irmetrics.base.wording import plural, printable
-from pytest_irmetrics.comparison.stored_runs import under_todays_ids
+from pytest_irmetrics.comparison.stored_runs import of_queries, under_todays_ids
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.config import requests_irmetrics, run_config, runs_tests
@@ -20,7 +20,7 @@ from pytest_irmetrics.plugin.item import GatedItem, name_in_file
 from pytest_irmetrics.plugin.marks import golden_parameter
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
 from pytest_irmetrics.retrieval import RetrievalError, Retriever
-from pytest_irmetrics.run import Header, Run, RunError
+from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import how_to_restore
 from pytest_irmetrics.run.baseline import BaselineName, baseline_path, folders_with_baselines, list_baselines
 
@@ -52,11 +52,7 @@ def read_stored_run(item: GatedItem, against: Any) -> tuple[Run | None, Against]
         return None, Against()
     what = f"{file}:1: this run" if file else "The run given as `against`"
     _require(len(run), f"{what} {_NO_QUERY} Give one that answers the queries of this golden set.")
-    # Where it does not say of which golden set it is, its answers to others' queries are no queries that are gone.
-    own = {query_id: run.answers[query_id] for query_id in item.golden.queries if query_id in run}
-    if run.golden_set is None and own:  # a run of none of these queries fails in the gates
-        run = Run.of(own, Header(run.depth, relevance_level=run.relevance_level))
-    return run, Against(name, file, given=True)
+    return of_queries(run, item.golden.queries), Against(name, file, given=True)
 
 
 def _load(item: GatedItem, path: Path, shown: str) -> Run:

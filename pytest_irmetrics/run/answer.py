@@ -185,5 +185,7 @@ def decode(data: bytes, shown: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if data[:2] in (b"\xff\xfe", b"\xfe\xff"):
+            raise RunError(f"{shown}:1: is UTF-16, as PowerShell's `>` writes it. Write UTF-8.") from None
         line = data[: error.start].count(b"\n") + 1
         raise RunError(f"{shown}:{line}: is not UTF-8. {how_to_restore(shown)}") from None

@@ -41,7 +41,7 @@ def test_the_step_summary_of_github_is_appended_to(monkeypatch):
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (b"\xff\xfe", "r.json:1: is not UTF-8."),
+        (b"\xff\xfe", "r.json:1: is UTF-16"),
         (b"{", "r.json:1: is not JSON, or was cut short."),
         (b"[]", "r.json:1: is not a report. Give a file that `pytest --ir-report=json:PATH` wrote."),
         (
@@ -57,7 +57,7 @@ def test_a_file_that_is_no_report_is_told_with_its_place(data, told):
     Path("r.json").write_bytes(data)
     done = run("report", "r.json")
     assert (done.status, done.data) == (1, b"")
-    assert told in done.err
+    assert told in done.err and done.err.count("r.json:1:") == 1
     assert done.err.rstrip().endswith((".", ")"))
 
 

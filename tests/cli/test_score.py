@@ -27,6 +27,10 @@ def _folder(tmp_path, monkeypatch):
     monkeypatch.setenv("COLUMNS", "100")
     Path("faq.yaml").write_text(GOLDEN)
     save("before.json", BEFORE)
+    # A run has no line of an empty answer, and may answer more than is judged.
+    found = {**BEFORE, **{f"z{n}": ["d1"] for n in range(9)}}
+    lines = [f"{i} Q0 {doc} 1 {-rank} x\n" for i, docs in found.items() for rank, doc in enumerate(docs)]
+    Path("before.run").write_text("".join(lines))
 
 
 def save(name, answers, texts=(), **header):
@@ -49,9 +53,9 @@ def score(*arguments, status=0):
     [
         ("mrr: 0.9", BEFORE, [], 0, "passes"),
         ("mrr: 0.9", WORSE, [], 1, "mrr is 0.5556, 0.3444 below the threshold"),
-        ("mrr: {max_drop: 0.01}", WORSE, [], 0, "nothing gated"),
+        ("mrr: {max_drop: 0.01}", WORSE, [], 0, "mrr: max_drop 0.01 is not checked without --against."),
         ("mrr: {max_drop: 0.01}", WORSE, ["--against", "before.json"], 1, "mrr fell by 0.4444 from before.json to 0.5556"),
-        ("mrr: {max_drop: 0.01, significance: 0.05}", WORSE, [], 0, "map 0.4444 metric n now mrr 2 0.5556"),
+        ("mrr: {max_drop: 0.01, significance: 0.05}", WORSE, [], 0, "mrr 2 0.5556 drop≤0.01 p<0.05 not checked"),
         ("mrr: {max_drop: 0.5}", WORSE, ["--against", "before.json"], 0, "drop≤0.5 passes"),
         ("mrr: {max_drop: off}", WORSE, ["--against", "before.json"], 1, "ndcg@10 fell by"),
         ("mrr: 0", WORSE, ["--against", "before.json"], 1, "mrr fell by 0.4444"),
@@ -61,6 +65,7 @@ def score(*arguments, status=0):
         ("", A_LITTLE, ["--against", "before.json", "--metrics", "mrr", "--json"], 0, 'count in the means."} ]'),
         ("", BEFORE, ["--against", "before.json"], 0, "drop≤auto passes"),
         ("recall@10: {max_lost: 0}", {**BEFORE, "hours": ["x"]}, ["--against", "before.json"], 1, "1 of 2 queries fell to 0 by recall@10"),
+        ("no_answer: {max_drop: 0}", {**BEFORE, "empty": ["x"]}, ["--against", "before.run"], 1, "no_answer fell by 1.0000 from before.run"),
         ("overlap@3: 0.9", WORSE, ["--against", "before.json"], 1, "overlap@3 0.8333 (−0.1667)"),
         ("", {**BEFORE, "empty": ["x"]}, [], 1, "1 query marked `no_answer` got an answer"),
         ("", {**BEFORE, "hard": []}, ["--against", "before.json"], 0, "1 xfail"),
@@ -134,6 +139,13 @@ def test_answers_to_other_words_are_told_and_too_few_paired_fail():
     save("now.json", BEFORE, texts={"refund": "refunds"})
     assert "Of the run, 1 query is asked with another text or other params: refund." in score()
     save("before.json", {"hours": ["h1"]}, texts={"hours": "closing hours"})
+    assert "before.json answers only 1 in these words" in score("--against", "before.json", status=1)
+    save(
+        "before.json",
+        {"hours": ["h1"], "refund": ["d1"], "more": []},
+        golden_set="faq.yaml",
+        texts={"hours": "x"},
+    )
     assert "too few" in score("--against", "before.json", status=1)
 
 
@@ -145,6 +157,8 @@ def test_json_is_a_report_that_the_command_report_reads():
     assert json.loads(done.out)["exit_status"] == 1
     score("--against", "before.json", "--json", "--query", "hours", status=1)
     assert {query["query_id"] for query in test["queries"]} == set(BEFORE)
+    Path("now.json").write_bytes(done.data)
+    assert "mrr 0.5556" in score("--metrics", "mrr")
     page = run("report", "-", "-o", "html:-", stdin=done.data)
     assert (page.status, page.out[:15]) == (0, "<!doctype html>")
 

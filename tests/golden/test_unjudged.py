@@ -173,6 +173,10 @@ def test_a_list_of_queries_is_read_and_written():
     assert run("convert", "faq.yaml", "faq.txt").err.splitlines()[-1] == said
     for text, said in (
         ("", "q.txt:1:1: There is no query. Write one a line.$"),
+        (
+            "301 0 FT-1 2\n301 Q0 FT-2 1 0.5 tag",
+            "q.txt:1:1: These are lines of qrels or of a run, not queries. Name",
+        ),
         ("\na\na\n", "q.txt:3:1: 'a' is on line 2 already. Remove one of the two.$"),
     ):
         Path("q.txt").write_text(text)
