@@ -324,6 +324,13 @@ def _depths(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     now, before = comparison.full.depth, comparison.baseline.run.depth
     if None not in (now, before) and now != before:
         yield f"The depths differ, {now} today and {before} in {result.against.name}; both are cut at {comparison.depth}."
+    elif before is None and comparison.paired:  # as a TREC run does not say how many were asked for
+        answers = map(comparison.first_rankings, comparison.paired)
+        was, is_now = (max(map(len, side)) for side in zip(*answers, strict=True))
+        looked_at = max([gate.metric.cutoff or inf for gate in result.gates if gate.compares], default=0)
+        if was < min(is_now, looked_at):
+            lead = f"No answer of {result.against.name} has more than {plural(was, 'result')}"
+            yield f"{lead}, and today's have up to {is_now}: no fall below rank {was} is seen."
 
 
 def _other_custom_means(comparison: Comparison, result: ItemResult) -> Iterator[str]:

@@ -57,7 +57,7 @@ def test_a_file_that_is_no_report_is_told_with_its_place(data, told):
     Path("r.json").write_bytes(data)
     done = run("report", "r.json")
     assert (done.status, done.data) == (1, b"")
-    assert told in done.err and done.err.count("r.json:1:") == 1
+    assert (told in done.err, done.err.count("r.json:1:")) == (True, 1)
     assert done.err.rstrip().endswith((".", ")"))
 
 
