@@ -50,8 +50,8 @@ class ItemResult:
     against: Against = NOTHING
     """The run that it was compared with: where a fall since another commit is all that counts, the run of then."""
     notes: list[Note] = field(default_factory=list)
-    almost_held: Mapping[str, str] = field(default_factory=dict)
-    """The key of a judged passage → what a returned chunk holds of it: a `half` of its words, or all in another `case`."""
+    almost_held: Mapping[tuple[str, str], str] = field(default_factory=dict)
+    """Query id and key of a judged passage → what a returned chunk holds of it: a `half` of its words, or all in another `case`."""
     not_in_index: frozenset[str] = frozenset()
     """The documents with a grade above 0 that the index is known to lack."""
     since: SinceReport | None = None

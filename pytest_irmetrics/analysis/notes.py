@@ -267,7 +267,7 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
         ("case", f"{no} in any returned chunk but in other capitals or small letters", _ON_CASE),
         ("", f"{no} in any returned chunk, though chunks of the document came back", _ON_MISSED),
     ):
-        keys = [key for key in missed if result.almost_held.get(key, "") == part]
+        keys = [key for key in missed if result.almost_held.get((missed[key], key), "") == part]
         if keys:
             named = listed(keys, _NAMED, lambda i: f"{golden.where_judged(missed[i], i)} {i}", between="; ")
             yield f"{plural(len(keys), 'passage')} {what}: {named}. {cause}"

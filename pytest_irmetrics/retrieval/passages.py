@@ -78,8 +78,8 @@ def read_chunk_ranking(
         held = [passage.key for passage in wanted if passage.normalized in content]
         for passage in wanted:
             how = "" if passage.key in held else _near_match(passage, content)
-            if how and seen.almost_held.get(passage.key) != "case":  # that says what to mend
-                seen.almost_held[passage.key] = how
+            if how and seen.almost_held.get((query.id, passage.key)) != "case":  # that says what to mend
+                seen.almost_held[query.id, passage.key] = how
         # Of a query that judges by document alone no chunk is anything else, whether or not its document is judged.
         by_document = document in own or not query.passages
         entries = held if document in judged else [document] if by_document else []

@@ -35,8 +35,10 @@ def test_passages_that_a_border_cuts_are_told_from_those_that_rank_too_low(proje
     first = printed(project.run())
     assert "2 passages not in any returned chunk, though chunks of the document came back" in first
     assert "The ranking missed it, or the corpus words it otherwise, or cuts it into small pieces." in first
-    project.answers({"returns": CUT})
-    project.edit("golden/faq.yaml", "we replace}\n", "we replace}\n- {query: new, relevant: a-document}\n")
+    shouted = {**WHOLE[0], "id": 4, "text": WHOLE[0]["text"].upper()}  # of no matter to the other query
+    project.answers({"returns": CUT, "new": [shouted, *WHOLE]})
+    new = "- {query: new, relevant: [a-document, {doc: handbook, text: thirty days after purchase}]}\n"
+    project.edit("golden/faq.yaml", "we replace}\n", f"we replace}}\n{new}")
     result = project.run("--ir-baseline")
     result.assert_outcomes(failed=1)
     said = printed(result)
