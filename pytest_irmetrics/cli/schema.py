@@ -69,6 +69,6 @@ def _mapping(properties: dict[str, Any], additional: Any) -> dict[str, Any]:
 def _limit(name: str) -> list[dict[str, Any]]:
     """Return what may be written for the limit of a word; in which range, the metric says."""
     word = WORDS[name]
-    texts = ["off", _NUMBER, *([f"{_NUMBER} *%"] if "%" in word.example else [])]
+    texts = ["off", _NUMBER, *([f"{_NUMBER}%"] if "%" in word.example else [])]
     texts += ["auto"] if "auto" in word.example else []
     return [{"type": "number"}, {"type": "string", "pattern": f"^(?:{'|'.join(texts)})$"}]

@@ -104,7 +104,7 @@ INVALID = {
     "a query's min_gain": "queries: [{query: a, relevant: b, thresholds: {ndcg: {min_gain: 0.1}}}]",
     "a slice that is no mapping": "slices: {t: [mrr]}\nqueries: [{query: a, relevant: b, tags: t}]",
     "a query's max": "queries: [{query: a, relevant: b, thresholds: {mrr: {max: 1}}}]",
-    "a query's max_lost": "queries: [{query: a, relevant: b, thresholds: {ndcg: {max_lost: 1}}}]",
+    "a blank in per cent": "thresholds: {ndcg: {max_drop: 5 %}}\nqueries: [{query: a, relevant: b}]",
     "a level over 1000": "relevance_level: 1001\nqueries: [{query: a, relevant: b}]",
 }
 
