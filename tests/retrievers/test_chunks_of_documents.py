@@ -82,11 +82,11 @@ def test_the_json_report_has_the_texts_of_what_nobody_judged_yet(project):
         project, f"Document('faq.md', 'c1'), Document('faq.md', 'c2'), Document('refund.md', 'c3'), {long}"
     )
     project.edit(
-        "conftest.py", '"text", {"source"', '"x" * 4001 if "long" in source else f"{id}:\\ntext", {"source"'
+        "conftest.py", '"text", {"source"', '"x" * 4001 if "long" in source else f"\\n{id:3999}", {"source"'
     )
     project.run("--ir-report=run.json")
     [query] = json.loads((project.path / "run.json").read_text())["tests"][0]["queries"]
-    assert query["texts"] == {"faq.md": "c1:\ntext", "faq.md (chunk c2)": "c2:\ntext"}
+    assert query["texts"] == {"faq.md": f"\n{'c1':3999}", "faq.md (chunk c2)": f"\n{'c2':3999}"}
 
 
 @pytest.mark.parametrize(
