@@ -368,7 +368,8 @@ def test_sums_are_plain_sums_in_rank_order():
 
 def test_grades_and_levels_may_be_fractions():
     golden = GoldenSet.from_judgments({"q": {"a": 0.5, "b": 1.5}}, relevance_level=0.5)
-    metrics = ["ndcg", "recall", "recall(rel=1)@1", "mrr(rel=0.7)"]
+    metrics = ["ndcg", "recall@1", "recall(rel=1)@1", "mrr(rel=0.7)"]
     evaluation = evaluate(golden, Run({"q": ["a", "b"]}), metrics)
     expected = (0.5 + 1.5 / math.log2(3)) / (1.5 + 0.5 / math.log2(3))
-    assert [evaluation[metric] for metric in metrics] == [pytest.approx(expected), 1, 0, 0.5]
+    assert [evaluation[metric] for metric in metrics] == [pytest.approx(expected), 0.5, 0, 0.5]
+    assert evaluation.repeats("recall@1") == {"q": [0.5]}
