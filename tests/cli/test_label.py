@@ -467,14 +467,15 @@ def test_a_passage_is_asked_for_where_the_query_judges_passages():
     Path(FILE).write_text(golden)
     ranking = ["book (chunk 4)", "faq", "tips", "terms#4", "bag (chunk bag#2)"]
     write_run("run.json", {"back": ranking})
-    assert "which has them" in label("--run", "run.json").err
     queries = [{"query_id": "back", "texts": {ranking[-1]: "Light, and it folds."}}]
     stored = json.loads(Path("run.json").read_text())
     tests = [
         {"nodeid": "t[faq]", "golden_set": FILE, "titles": {}, "queries": queries, "run": stored},
         {"nodeid": "t[other]", "golden_set": "golden/other.yaml", "run": stored},
     ]
-    Path("now.json").write_text(json.dumps({"format": "pytest-irmetrics report", "tests": tests}))
+    for file, held in {"now.json": tests, "old.json": [{"run": stored}]}.items():
+        Path(file).write_text(json.dumps({"format": "pytest-irmetrics report", "tests": held}))
+    assert all("which has them" in label("--run", file).err for file in ("run.json", "old.json"))
     assert "which has them" not in label("--run", "now.json").err
     Path("c.jsonl").write_text(
         '{"docid": "faq", "text": "You pay. The way back is free."}\n{"docid": "book", "title": "Travel"}\n'
