@@ -161,7 +161,7 @@ def test_limits_of_slices_and_queries_are_looked_at_too(capsys):
     (found,) = notes(capsys, TWO, "slices: {t: {P@2: 0.6}}\n")
     assert found.startswith("faq.yaml:1:14: note: `min: 0.6` of precision@2 cannot be met")
     assert notes(capsys, TWO, "slices: {'*': {mrr: {max_lost: 1}}}\n") == []
-    (found,) = notes(capsys, TWO, "slices: {'*': {mrr: {max_lost: 2}}}\n")
+    found, _ = notes(capsys, TWO, "slices: {'*': {mrr: {max_lost: 2}}, t: {mrr: {max_lost: 1}}}\n")
     assert found.startswith("faq.yaml:1:16: note: `max_lost: 2` of mrr is a gate that nothing fails")
     (found,) = notes(capsys, "- {query: one thing, relevant: a, thresholds: {P@2: 0.6}}\n")
     assert found.startswith("faq.yaml:2:48: note: `min: 0.6` of precision@2 cannot be met")
