@@ -153,4 +153,5 @@ def _convert_run(options: argparse.Namespace, _form: str, to: str) -> tuple[dict
     except RunError as error:  # an id that the format cannot hold
         raise shared.CommandError(f"{options.source}: {error}") from None
     notes = [_ON_TREC] if to == "run" and source != Run({i: source[i] for i in source}) else []
-    return {options.target: text.encode()}, plural(len(source), "query"), notes
+    held = [query_id for query_id in source if to == "json" or source[query_id]]
+    return {options.target: text.encode()}, plural(len(held), "query"), notes

@@ -73,7 +73,7 @@ _FIRST_IDS = 3
 def run(options: argparse.Namespace) -> int:
     """List the documents to judge, or write judgments."""
     is_given = options.list is not None or bool(options.judge or options.passage)
-    if (is_given or options.interactive) and options.file != shared.STANDARD:
+    if (is_given or options.interactive or options.out is not None) and options.file != shared.STANDARD:
         _require_yaml(options.file)
     with shared.readable_file(options.file, ".yaml") as path:
         golden = GoldenSet.load(path, custom_metrics=options.metric, shown=options.file)

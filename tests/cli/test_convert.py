@@ -128,7 +128,7 @@ def test_that_a_trec_run_does_not_hold_all_is_told():
     assert done.err == (
         "note: A TREC run holds the ids of one ranking a query, and no empty one: all else is left out.\n"
     )
-    assert done.out == "a.run: 2 queries\n"
+    assert done.out == "a.run: 1 query\n"
     assert "--force" in convert("a.json", "a.run", status=1).err
     assert not convert("a.run", "a.trec").err
     Path("b.RUN").symlink_to("nowhere")
