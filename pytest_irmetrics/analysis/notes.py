@@ -249,8 +249,8 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
     Beside a baseline those alone that it had found; first those that the border of a chunk cuts in two.
     """
     evaluation, golden, comparison = result.evaluation, result.evaluation.golden, result.comparison
-    missed: dict[str, str] = {}
-    """Passage → the query that judges it."""
+    missed: list[tuple[str, str]] = []
+    """The query that judges it, and the passage."""
     for query in (query for query in evaluation.counted if query.passages):
         entries = set(chain.from_iterable(evaluation.rankings(query.id)))
         returned = {*documents_of(query, entries)}
@@ -258,19 +258,18 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
         if comparison is not None and comparison.has(query.id):
             expected.intersection_update(chain.from_iterable(comparison.baseline.rankings(query.id)))
         held = entries.union(*evaluation.retrieved.stages.get(query.id, {}).values())
-        for passage in query.passages:
-            if passage.key in expected - held and passage.doc in returned:
-                missed[passage.key] = query.id
-    no = "no longer" if comparison is not None and all(map(comparison.has, missed.values())) else "not"
+        lost = expected - held
+        missed += [(query.id, one.key) for one in query.passages if one.key in lost and one.doc in returned]
+    no = "no longer" if comparison is not None and all(comparison.has(i) for i, _ in missed) else "not"
     for part, what, cause in (
         ("half", f"{no} whole in any returned chunk, only in part", _ON_CUT),
         ("case", f"{no} in any returned chunk but in other capitals or small letters", _ON_CASE),
         ("", f"{no} in any returned chunk, though chunks of the document came back", _ON_MISSED),
     ):
-        keys = [key for key in missed if result.almost_held.get((missed[key], key), "") == part]
-        if keys:
-            named = listed(keys, _NAMED, lambda i: f"{golden.where_judged(missed[i], i)} {i}", between="; ")
-            yield f"{plural(len(keys), 'passage')} {what}: {named}. {cause}"
+        these = [pair for pair in missed if result.almost_held.get(pair, "") == part]
+        if these:
+            named = listed(these, _NAMED, lambda one: f"{golden.where_judged(*one)} {one[1]}", between="; ")
+            yield f"{plural(len(these), 'passage')} {what}: {named}. {cause}"
 
 
 def ask_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> frozenset[str]:

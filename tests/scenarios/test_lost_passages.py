@@ -12,6 +12,7 @@ queries:
   - {doc: handbook, text: the way back costs nothing}
   - {doc: handbook, text: in no chunk at any time}
   - {doc: handbook, text: we replace}
+- {query: again, relevant: [{doc: handbook, text: we replace}]}
 """
 WHOLE = [
     {"id": 1, "doc_id": "handbook", "text": "Return it within thirty days after purchase."},
@@ -28,17 +29,17 @@ CUT = [
 def test_passages_that_a_border_cuts_are_told_from_those_that_rank_too_low(project):
     project.write("golden/faq.yaml", GOLDEN)
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("recall", max_drop=0.01)'])
-    project.answers({"returns": WHOLE})
+    project.answers({"returns": WHOLE, "again": WHOLE})
     project.store()
     passed = printed(project.run("--ir-baseline"))
     assert "in any returned chunk" not in passed
     first = printed(project.run())
-    assert "2 passages not in any returned chunk, though chunks of the document came back" in first
+    assert "3 passages not in any returned chunk, though chunks of the document came back" in first
     assert "The ranking missed it, or the corpus words it otherwise, or cuts it into small pieces." in first
     shouted = {**WHOLE[0], "id": 4, "text": WHOLE[0]["text"].upper()}  # of no matter to the other query
-    project.answers({"returns": CUT, "new": [shouted, *WHOLE]})
+    project.answers({"returns": CUT, "again": WHOLE, "new": [shouted, *WHOLE]})
     new = "- {query: new, relevant: [a-document, {doc: handbook, text: thirty days after purchase}]}\n"
-    project.edit("golden/faq.yaml", "we replace}\n", f"we replace}}\n{new}")
+    project.edit("golden/faq.yaml", "- {query: again", f"{new}- {{query: again")
     result = project.run("--ir-baseline")
     result.assert_outcomes(failed=1)
     said = printed(result)
