@@ -28,7 +28,7 @@ from pytest_irmetrics.retrieval.answers import (
     repeat_error,
     without_id,
 )
-from pytest_irmetrics.run.answer import first_repeat, pack
+from pytest_irmetrics.run.answer import first_repeat, pack, ranking_fault
 
 _MOST_KEPT = 500
 """How many returned items are kept as they were, or a few more."""
@@ -199,8 +199,8 @@ def _read_ranking(
         seen.items += items
     doc_id = options.doc_id
     are_ids = doc_id is None and not query.passages and countOf(map(type, items), str) == len(items)
-    if are_ids and len({*items} - {""}) == len(items):
-        return tuple(items)  # different ids, as most retrievers return
+    if are_ids and not ranking_fault(items):
+        return tuple(items)  # as most retrievers return
     if query.passages or (doc_id is None and goes_by_metadata(items, query, options.known)):
         from pytest_irmetrics.retrieval.passages import read_chunk_ranking  # noqa: PLC0415 - most golden sets judge none
 

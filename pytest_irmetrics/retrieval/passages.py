@@ -85,7 +85,7 @@ def read_chunk_ranking(
         entries = held if document in judged else [document] if by_document else []
         added = [entry for entry in entries if entry not in ranking]
         if added or not (entries and collapse):
-            entries = added or [_chunk_entry(document, own_id, text, {*ranking, *judged})]
+            entries = added or [_chunk_entry(document, own_id, text, (ranking, judged))]
             ranking.update(dict.fromkeys(entries))
             if text and len(text) <= LONGEST_PASSAGE:
                 kept_texts.update(dict.fromkeys(entries, text))
@@ -105,7 +105,9 @@ def _near_match(passage: Passage, text: str) -> str:
     return "half" if is_half else ""
 
 
-def _chunk_entry(document: str, own_id: str | None, text: str | None, taken: Collection[str]) -> str:
+def _chunk_entry(
+    document: str, own_id: str | None, text: str | None, taken: Sequence[Collection[str]]
+) -> str:
     """Return the entry of a chunk that stands for no passage, as committed baselines have it: by its own id, else by a digest of its text or a number.
 
     A UUID counts for none where there is a text: many stores draw one anew whenever they are filled.
@@ -114,7 +116,7 @@ def _chunk_entry(document: str, own_id: str | None, text: str | None, taken: Col
     name = digest(normalize_text(text)) if text and (is_uuid or own_id is None) else own_id
     names = chain([name] if name else [], count(1))
     entries = chain([] if own_id else [document], (f"{document}{CHUNK}{one})" for one in names))
-    return next(entry for entry in entries if entry not in taken)
+    return next(entry for entry in entries if not any(entry in names for names in taken))
 
 
 def _read_document(own: Collection[str], known: Collection[str], item: Any) -> tuple[str, float | None]:
