@@ -209,7 +209,7 @@ def _means(
     )
     labels = comparison.under_stored_labels or comparison
     kept = now.narrowed(comparison.paired, comparison.depth)
-    new = "added" if comparison.new else "reworded"
+    last = "added" if comparison.new else "reworded"
     for metric, tag in gated:
         steps = {
             "": first.mean_or_none(metric, tag),
@@ -217,7 +217,7 @@ def _means(
             "judgments": comparison.change(metric, tag).baseline,
             "retriever": comparison.change(metric, tag).now,
             "excluded": kept.mean_or_none(metric, tag),
-            new: now.mean_or_none(metric, tag),
+            last: now.mean_or_none(metric, tag),
         }
         found = {part: mean for part, mean in steps.items() if mean is not None}
         if len(found) == len(steps):
@@ -229,6 +229,6 @@ def _means(
                 now_moved, then_moved = (side.change(metric, tag).delta for side in (comparison, labels))
                 if then_moved < min(now_moved, 0.0) - TOLERANCE:
                     shown += f" (by the labels of then {signed_text(then_moved)})"
-                moved = f"{mean_name(metric, tag)} {change_text(found[''], found[new])}: {shown}."
+                moved = f"{mean_name(metric, tag)} {change_text(found[''], found[last])}: {shown}."
                 pay = plural(len(worse), "query pays", "queries pay")
                 yield f"{moved} {pay}: {listed(worse, FEW)}." if worse else moved

@@ -29,7 +29,7 @@ from pytest_irmetrics.analysis.notes import notes_on
 from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.comparison import compare, compare_with_itself
-from pytest_irmetrics.comparison.stored_runs import of_queries, under_todays_ids
+from pytest_irmetrics.comparison.stored_runs import under_todays_ids, without_others
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import DEFAULT_DEPTH, require_depth
 from pytest_irmetrics.gates.decide import decide
@@ -109,8 +109,8 @@ def run(options: argparse.Namespace) -> int:
 def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[Metric] | None) -> ItemResult:
     """Score the first run, compare it with the second, if there is one, and hold it to the golden set's thresholds: as `check` of plugin/fixture.py does."""
     (shown, run), *others = runs
-    on_queries = (threshold for query in golden.queries.values() for threshold in query.thresholds)
-    gated = list(dict.fromkeys(threshold.metric for threshold in (*golden.thresholds, *on_queries)))
+    of_queries = (threshold for query in golden.queries.values() for threshold in query.thresholds)
+    gated = list(dict.fromkeys(threshold.metric for threshold in (*golden.thresholds, *of_queries)))
     reason = f"{shown} holds {run.depth}. Store more of them, or gate on a cut-off that it reaches."
     require_depth(gated, run.depth, reason)
     wanted = asked or shared.USUAL_METRICS
@@ -126,7 +126,7 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
         name, other = others[0]
         # One that says of which golden set it is was stored, and that may have grown since.
         against = Against(name, given=other.golden_set is None)
-        comparison = compare(now, now.of_run(of_queries(other, golden.queries)))
+        comparison = compare(now, now.of_run(without_others(other, golden.queries)))
         rated = () if golden.judges_nothing else metrics
         gates = resolve_with_default([golden.thresholds], rated, AUTO, "the default max_drop")
     gates = gates.where(lambda gate: gate.metric in metrics)

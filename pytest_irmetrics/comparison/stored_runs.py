@@ -59,11 +59,11 @@ def under_todays_ids(run: Run, queries: Mapping[str, Query], shown: str) -> tupl
     return Run.of(with_moved(left, moved), run.header), f"{have} another id than in {shown}: {renamed}."
 
 
-def of_queries(run: Run, queries: Mapping[str, Query]) -> Run:
-    """Return a run that does not say of which golden set it is as one of these queries: its answers to others are none that are gone.
+def without_others(run: Run, queries: Mapping[str, Query]) -> Run:
+    """Return a run without its answers to other queries than these, if it does not say of which golden set it is.
 
-    A TREC run has no line for an empty answer, which is the right one to a `no_answer` query. A run of none of the queries is
-    returned as it is.
+    Queries of another golden set are none that this one has lost. A TREC run has no line for an empty answer, which is the right
+    one to a `no_answer` query. A run of none of the queries is returned as it is.
     """
     own = {query_id: run.answers[query_id] for query_id in queries if query_id in run}
     if run.golden_set is not None or not own:

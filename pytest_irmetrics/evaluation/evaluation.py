@@ -37,7 +37,7 @@ class NoQueryError(EvaluationError):
 
 
 def shallower(one: int | None, other: int | None) -> int | None:
-    """Return the smaller of two depths; None is none."""
+    """Return the smaller of two depths, of which None is no limit."""
     return min((depth for depth in (one, other) if depth is not None), default=None)
 
 
@@ -128,6 +128,7 @@ class Evaluation:
 
     @cached_property
     def _is_weighted(self) -> bool:
+        """Whether any query that counts has another weight than 1."""
         return any(query.weight != 1 for query in self.counted)
 
     @property

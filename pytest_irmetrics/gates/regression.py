@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
@@ -61,9 +61,8 @@ def not_comparable(case: Case, gate: Gate) -> Verdict | None:
     """Return the verdict on a gate that compares where there is nothing to compare with, too little or too shallow; else None."""
     comparison, against, cutoff = case.comparison, case.against, gate.metric.cutoff
     if comparison is None:
-        option = against.to_compare
-        if WORDS[gate.word].compares_with == "run" and option == Against().to_compare:
-            option = f"check(against=…) or {option}"
+        in_test = "check(against=…) or " if WORDS[gate.word].compares_with == "run" else ""
+        option = against.to_compare or f"{in_test}--ir-baseline"
         text = f"{subject(gate)}: {gate.word} {gate.limit} is not checked without {option}."
         return Verdict.of(gate, "not checked", text)
     depth = comparison.baseline.depth
@@ -222,40 +221,41 @@ class _Move:
         """Judge a ``max_drop``: how far a mean fell, and whether chance or run noise explains that."""
         gate, change, against = self.gate, self.change, self.case.against.name
         auto, fall, limit = gate.limit.auto, -change.delta, gate.allowed(change.baseline)
+        verdict = partial(self._verdict, value=fall, limit=limit)
         share = f" ({gate.limit} of {score_text(change.baseline)})" if gate.limit.percent else ""
         rule = f"at most {score_text(limit, fall)}{share} is allowed"
         if at_least(limit, fall):
             moved = f"moved by {signed_text(change.delta)}"
             moved = moved if abs(change.delta) > TOLERANCE else "did not move"
-            return self._verdict("passed", f"{subject(gate)} {moved} from {against}; {rule}.", fall, limit)
+            return verdict("passed", f"{subject(gate)} {moved} from {against}; {rule}.")
         size, now = score_text(fall, limit), score_text(change.now, change.baseline)
         fell = f"{subject(gate)} fell by {size} from {against} to {now}"
         if self.noise is not None and 0 < (change.baseline or 0.0) <= limit + self.margin:
             why = "answers differ so much from one time to the next that even 0 would pass. Ask more often"
-            return self._verdict("failed", f"{fell}; {rule}. It cannot be judged: {why}.", fall, limit)
+            return verdict("failed", f"{fell}; {rule}. It cannot be judged: {why}.")
         if at_least(limit + self.margin, fall):
             why = "which answers that differ from one time to the next explain"
             more = f"up to {score_text(self.margin)} more is run noise"
-            return self._verdict("undecided", f"{fell}, {why}: undecided ({rule}, and {more}).", fall, limit)
+            return verdict("undecided", f"{fell}, {why}: undecided ({rule}, and {more}).")
         if auto and not at_least(exact := gate.exact(change.baseline), fall):
             said = f"{fell}; {rule}, {score_text(exact, fall)} where it may be chance."
-            return self._verdict("failed", said, fall, limit)
+            return verdict("failed", said)
         level = self.level
         if level is None:
-            return self._verdict("failed", f"{fell}; {rule}.", fall, limit)
+            return verdict("failed", f"{fell}; {rule}.")
         p, gates = self._adjusted_p()
         adjusted = f", adjusted for {gates} gates (Holm)" if gates > 1 else ""
         if p is not None and p < level:
             why = f"{_p_text(p, level)}{adjusted}{',' * bool(adjusted)} is below the significance {level:g}"
-            return self._verdict("failed", f"{fell}; {rule}. {why}.", fall, limit)
+            return verdict("failed", f"{fell}; {rule}. {why}.")
         if auto and len(change.lost) - len(change.found) > _MOST_LOST:
             why = f"{len(change.lost)} queries fell to 0, and {len(change.found) or 'none'} rose from it"
-            return self._verdict("failed", f"{fell}; {rule}. {why}.", fall, limit)
+            return verdict("failed", f"{fell}; {rule}. {why}.")
         # Without a p-value there is no telling that it is chance.
         if p is None and not auto:
-            return self._verdict("failed", f"{fell}; {rule}.", fall, limit)
+            return verdict("failed", f"{fell}; {rule}.")
         chance = "." if p is None else self._chance(f"{_p_text(p, level, sign=' ')}{adjusted}", level)
-        return self._verdict("undecided", f"{fell}, which may be chance: undecided{chance}", fall, limit)
+        return verdict("undecided", f"{fell}, which may be chance: undecided{chance}")
 
     def _verdict(self, state: State, text: str, value: float, limit: float) -> Verdict:
         """Return the verdict on a value: with the queries that explain it, and what else the move shows."""
@@ -341,7 +341,7 @@ class _Move:
             yield f"{edited}: accept today's run, or undo the change of the search."
 
     def _statistics(self, state: State, limit: float) -> Iterator[str]:
-        """Yield what the move of a mean shows."""
+        """Yield how many queries moved, how far answers vary, and whether the mean over others likely fell too; of means alone."""
         gate, change = self.gate, self.change
         if gate.query_id or gate.word == "max_lost":
             return

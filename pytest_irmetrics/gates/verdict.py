@@ -49,8 +49,8 @@ class Against(NamedTuple):
     """Whether the test gave it, so that it can answer all of today's queries: the golden set has not grown since."""
     gone_tags: frozenset[str] = frozenset()
     """Of a stored baseline that is gated on: the tags in it that no query has any more."""
-    to_compare: str = "--ir-baseline"
-    """The option that compares, where nothing does."""
+    to_compare: str = ""
+    """The option of a command that compares; empty of a test, where pytest's do."""
 
 
 class Verdict(NamedTuple):

@@ -97,7 +97,7 @@ def parse_metric(text: str, *, custom: Collection[str] = ()) -> Metric:
 
 @lru_cache(maxsize=1000)
 def _parse_text(text: str, custom: tuple[str, ...]) -> Metric:
-    """Read a name as `parse_metric` does: each once, as an evaluation is asked for its means by name."""
+    """Read a metric's name as `parse_metric` does, and remember it, since means are asked for by name."""
     parts = _NAME.fullmatch(text)
     if parts is None:
         wrong = ": the parenthesis is not closed." if ")" not in text else " cannot be read."

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from pytest_irmetrics.base.wording import plural, printable
-from pytest_irmetrics.comparison.stored_runs import of_queries, under_todays_ids
+from pytest_irmetrics.comparison.stored_runs import under_todays_ids, without_others
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.config import requests_irmetrics, run_config, runs_tests
@@ -52,7 +52,7 @@ def read_stored_run(item: GatedItem, against: Any) -> tuple[Run | None, Against]
         return None, Against()
     what = f"{file}:1: this run" if file else "The run given as `against`"
     _require(len(run), f"{what} {_NO_QUERY} Give one that answers the queries of this golden set.")
-    return of_queries(run, item.golden.queries), Against(name, file, given=True)
+    return without_others(run, item.golden.queries), Against(name, file, given=True)
 
 
 def _load(item: GatedItem, path: Path, shown: str) -> Run:
