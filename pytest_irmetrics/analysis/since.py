@@ -63,7 +63,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     """Compare a test with another commit, and add to its result what there is to report, and verdicts on what fails against that alone.
 
     `stored` is what today's run is compared with, None where that is being stored, and `gates` are today's as they were
-    written. The verdicts are *accepted*, or failed where nothing may be.
+    written. The verdicts are *accepted*, or failed where nothing may be. Where today's gates pass, the result then shows that comparison.
     """
     now, run, report = result.evaluation, committed.run, committed.report
     has_other_run = result.against.name not in ("", OWN_BASELINE)

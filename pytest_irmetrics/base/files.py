@@ -109,7 +109,7 @@ def path_below(path: str | os.PathLike[str], start: str | os.PathLike[str] = os.
 
 
 def parameter_id(path: Path, fixed: Path) -> str:
-    """Return the id of a golden set's test item: its path below the pattern's fixed folder, without suffix, `-` for `/`."""
+    """Return the id of a golden set's test item, also in the names of committed baselines: its path below the pattern's fixed folder, without suffix, `-` for `/`."""
     whole = path if os.path.isdir(path) else without_gz(path).with_suffix("")  # noqa: PTH112 - Path.is_dir raises
     # pytest prints it as it is, but for what it escapes itself: whatever is not printable ASCII.
     return break_ci_commands(relative_path(whole, fixed).replace("../", "").replace("/", "-"))

@@ -44,7 +44,7 @@ _GONE = (
     "a branch takes no baseline away where `ir_accept = fail`, and this one does: see the note. Bring each back with its test, "
     "or add `-o ir_accept=warn` to this command."
 )
-"""What the session fails with."""
+"""What the session fails with where `ir_accept = fail` and baselines are gone."""
 
 _CI_COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION", "BITBUCKET_COMMIT", "CIRCLE_SHA1")
 """Environment variables in which CI systems have the commit that is checked out."""
@@ -80,7 +80,7 @@ class Recorder:
         self._report = SessionReport()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
-        """Add the test report of one phase; a new attempt at an item replaces the last one."""
+        """Add the test report of one phase, and after the last store the baseline; a new attempt at an item replaces the one before."""
         if report.when == "setup" or report.outcome not in _OUTCOMES:
             self._attempts.pop(report.nodeid, None)
         if report.outcome not in _OUTCOMES:
