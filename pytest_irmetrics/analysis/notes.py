@@ -22,7 +22,7 @@ from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import is_further_chunk
 from pytest_irmetrics.thresholds import AUTO, MIN_TAGGED
 
-About = Callable[..., Iterator[str]]
+_About = Callable[..., Iterator[str]]
 """What a note says, if anything, of an ItemResult; of two runs, of their Comparison and the ItemResult."""
 
 _ON_CUT = "The border of a chunk cuts it, or the text was edited: let chunks overlap by as much, or judge a shorter text."
@@ -408,7 +408,7 @@ def _relevant_counts(comparison: Comparison, result: ItemResult) -> Iterator[str
         yield relevant_counts(comparison)
 
 
-_NOTES: Sequence[tuple[str, About]] = (
+_NOTES: Sequence[tuple[str, _About]] = (
     ("quiet", _left_out),
     ("normal", _unjudged),
     ("quiet", _small_tags),
@@ -425,7 +425,7 @@ _NOTES: Sequence[tuple[str, About]] = (
 )
 """The notes on a run by itself in the order in which they are printed, each with the `Note.level` from which it is shown."""
 
-_COMPARED: Sequence[tuple[str, About]] = (
+_COMPARED: Sequence[tuple[str, _About]] = (
     ("normal", partial(_edits, added_alone=True)),
     ("quiet", partial(_edits, added_alone=False)),
     ("quiet", _depths),

@@ -21,13 +21,13 @@ from pytest_irmetrics.thresholds import EACH_TAG, Threshold
 
 FORMATS = {"yaml": Format((".yaml", ".yml"), frozenset((*KEYS, "set")), as_trec_eval=False)}
 
-MAX_BYTES = 100_000_000
+_MAX_BYTES = 100_000_000
 """Nine times the size of a YAML file of 100,000 queries."""
 
 
 def read(source: Source) -> GoldenSet:
     """Read a YAML golden set. Raises Wrong and GoldenSetError."""
-    return parse_yaml(source.text(MAX_BYTES), source)
+    return parse_yaml(source.text(_MAX_BYTES), source)
 
 
 def parse_yaml(text: str, source: Source) -> GoldenSet:

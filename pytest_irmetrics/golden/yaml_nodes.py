@@ -37,7 +37,7 @@ from pytest_irmetrics.golden.source import (
 PARSER: Any = getattr(yaml, "CBaseLoader", yaml.BaseLoader)
 """libyaml's parser, which is many times as fast; the one in Python where PyYAML was built without it."""
 
-MAX_ALIASED = 1_000_000
+_MAX_ALIASED = 1_000_000
 """Characters and nodes that all aliases of a file together may stand for."""
 
 _INVISIBLE = (
@@ -145,7 +145,7 @@ class NodeReader:
         node, size, inner = self._anchors[name]
         self._unused.pop(name, None)
         self._aliased += size
-        if self._aliased > MAX_ALIASED:
+        if self._aliased > _MAX_ALIASED:
             raise Wrong(at, "The aliases up to here stand for too much text. Write it out.")
         if depth + inner > MAX_DEPTH:
             raise too_deep(at)

@@ -15,10 +15,10 @@ from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
 from pytest_irmetrics.reports.query_details import look_command, query_block
 from pytest_irmetrics.reports.session_report import SessionReport
 
-MOST = 10
+_MOST = 10
 """How many errors, and how many warnings, GitHub shows of one step."""
 
-_GATES = 3
+_NAMED = 3
 """How many failed gates a message has, and how many documents or queries."""
 
 _LONGEST = 1000
@@ -37,7 +37,7 @@ def github_errors(session: SessionReport, root: str) -> Iterator[str]:
     """
     failing = [item for item in session.failures_first if session.fails(item)]
     found = [*(_failed(item, session) for item in failing), *_unmeasured(session, root)]
-    shown = found if len(found) <= MOST else found[: MOST - 1]
+    shown = found if len(found) <= _MOST else found[: _MOST - 1]
     yield from shown
     if len(shown) < len(found):
         more = plural(len(found) - len(shown), "more failure")
@@ -49,10 +49,10 @@ def github_warnings(session: SessionReport) -> Iterator[str]:
     for note in session.baseline_notes:
         yield _command("warning", {}, "Search quality: a baseline that gates nothing", note)
     for state, name in (("accepted", "warning"), ("undecided", "notice")):
-        for item, gate in session.verdicts(state)[:MOST]:
+        for item, gate in session.verdicts(state)[:_MOST]:
             where = {} if item.since is None else {"file": item.since.file}
             title = f"A fall in search quality is {state}"
-            worse = f" {gate.named_queries(_GATES)}." if gate.queries else ""
+            worse = f" {gate.named_queries(_NAMED)}." if gate.queries else ""
             yield _command(name, where, title, f"{item.nodeid}: {gate.text}{worse}")
 
 
@@ -68,9 +68,9 @@ def _unmeasured(session: SessionReport, root: str) -> Iterator[str]:
 def _failed(item: ItemReport, session: SessionReport) -> str:
     """Return an error: what fails, the query that broke most, and how to look closer."""
     failed = item.verdicts("failed")
-    lines = [gate.text for gate in failed[:_GATES]]
-    if len(failed) > _GATES:
-        lines.append(f"And {plural(len(failed) - _GATES, 'more gate')}.")
+    lines = [gate.text for gate in failed[:_NAMED]]
+    if len(failed) > _NAMED:
+        lines.append(f"And {plural(len(failed) - _NAMED, 'more gate')}.")
     lines += item.kind_sentences[:1]
     worst, look = item.worst, look_command(item)
     if worst is not None:
@@ -86,7 +86,7 @@ def _failed(item: ItemReport, session: SessionReport) -> str:
 def _worst(query: QueryReport, item: ItemReport) -> str:
     """Return what became of a query, in one line."""
     block = query_block(query, item)
-    sentences = [*block.faults, *(listed(parts, _GATES, between="; ") for parts in block.moved)]
+    sentences = [*block.faults, *(listed(parts, _NAMED, between="; ") for parts in block.moved)]
     here = f"Here: {', '.join([block.query_id, *block.facts])}."
     return " ".join([here, *(f"{text.removesuffix('.')}." for text in sentences)])
 

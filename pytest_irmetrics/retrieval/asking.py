@@ -14,7 +14,7 @@ from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, Retriev
 from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.run import Answer, Header, Run
 
-MAX_INITIAL_FAILURES = 5
+_MAX_INITIAL_FAILURES = 5
 """After this many errors in a row from the start the other queries are not asked; messages say "five"."""
 
 
@@ -128,10 +128,10 @@ class Asking:
     def _next_call(self, in_flight: int, most: int) -> Call | None:
         """Return the next call to make; None where enough are in flight, or nothing is left to ask in this way.
 
-        Until a query has been answered, no more than MAX_INITIAL_FAILURES are asked: what is asked of a retriever that is
+        Until a query has been answered, no more than _MAX_INITIAL_FAILURES are asked: what is asked of a retriever that is
         down does not depend on how many calls may be in flight.
         """
-        waits = not self._has_answer and self._asked >= MAX_INITIAL_FAILURES
+        waits = not self._has_answer and self._asked >= _MAX_INITIAL_FAILURES
         if in_flight >= most or (waits and in_flight) or self.should_stop or self.pending:
             return None
         call = next(self.calls, None)
@@ -169,7 +169,7 @@ class Asking:
     @property
     def should_stop(self) -> bool:
         """Whether nothing more is to be asked."""
-        failed_from_the_start = not self._has_answer and len(self._errors) >= MAX_INITIAL_FAILURES
+        failed_from_the_start = not self._has_answer and len(self._errors) >= _MAX_INITIAL_FAILURES
         return failed_from_the_start or self.is_given_up
 
     def result(self) -> Retrieved:

@@ -126,7 +126,7 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
 # Responses of search engines
 
 
-class Engine(NamedTuple):
+class _Engine(NamedTuple):
     """Where an engine's responses have their results. A path is keys or attributes, with slashes between."""
 
     results: str
@@ -144,19 +144,19 @@ class Engine(NamedTuple):
 _CHROMA_COLUMNS = {"id": "ids/0", "text": "documents/0", "metadata": "metadatas/0"}
 _VESPA_ROOT = ("root/children", "root/coverage", "root/errors", "root/fields")
 _ENGINES = {
-    "Elasticsearch, OpenSearch": Engine("hits/hits"),
-    "Solr": Engine("response/docs"),
-    "Vespa": Engine("root/children", _VESPA_ROOT, may_be_missing=True),
-    "Azure AI Search": Engine("value", ("@odata.context", "@odata.count", "@search.coverage")),
-    "Chroma": Engine("ids/0", columns=_CHROMA_COLUMNS),
-    "Pinecone's query": Engine("matches", ("namespace",)),
-    "Pinecone's search": Engine("result/hits", ("usage",)),
-    "Redis, protocol 3": Engine("results", ("total_results",)),
-    "Redis": Engine("docs", ("total",)),
-    "Haystack": Engine("documents", each=("id",)),
-    "Milvus": Engine("0", each=("distance",)),
-    "Qdrant": Engine("points", each=("id", "score")),
-    "Weaviate": Engine("objects", each=("uuid", "properties")),
+    "Elasticsearch, OpenSearch": _Engine("hits/hits"),
+    "Solr": _Engine("response/docs"),
+    "Vespa": _Engine("root/children", _VESPA_ROOT, may_be_missing=True),
+    "Azure AI Search": _Engine("value", ("@odata.context", "@odata.count", "@search.coverage")),
+    "Chroma": _Engine("ids/0", columns=_CHROMA_COLUMNS),
+    "Pinecone's query": _Engine("matches", ("namespace",)),
+    "Pinecone's search": _Engine("result/hits", ("usage",)),
+    "Redis, protocol 3": _Engine("results", ("total_results",)),
+    "Redis": _Engine("docs", ("total",)),
+    "Haystack": _Engine("documents", each=("id",)),
+    "Milvus": _Engine("0", each=("distance",)),
+    "Qdrant": _Engine("points", each=("id", "score")),
+    "Weaviate": _Engine("objects", each=("uuid", "properties")),
 }
 _CLIENT_BODIES = {"body": "hits.hits", "raw_response": "response.docs", "json": "root"}
 """Attributes that hold a response's mapping in the clients elasticsearch, pysolr and pyvespa → where its results are."""
@@ -210,7 +210,7 @@ def _body_in_client(answer: Any) -> tuple[Any, str]:
     return answer, ""
 
 
-def _items(response: Any, engine: Engine) -> Sequence[Any] | None:
+def _items(response: Any, engine: _Engine) -> Sequence[Any] | None:
     """Return the results in a response; None where it is not this engine's."""
     items = _at(response, engine.results)
     if items is None and engine.may_be_missing:

@@ -26,7 +26,7 @@ from pytest_irmetrics.run.answer import (
     ranking_fault,
 )
 
-Refuse = Callable[[str], NoReturn]
+_Refuse = Callable[[str], NoReturn]
 """Raises RunError for what is wrong with the query or the header at hand."""
 
 
@@ -283,7 +283,7 @@ def _read_queries(queries: Iterable[Any], first_line: int | None, shown: str) ->
 
 
 def _read(
-    found: Mapping[str, Any], keys: Mapping[str, _Key], needed: Iterable[str], refuse: Refuse
+    found: Mapping[str, Any], keys: Mapping[str, _Key], needed: Iterable[str], refuse: _Refuse
 ) -> dict[str, Any]:
     """Return what each key holds. Refuses the first that is unknown, missing or wrong."""
     for key in found:
