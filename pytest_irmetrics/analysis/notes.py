@@ -440,15 +440,15 @@ _COMPARED: Sequence[tuple[str, _About]] = (
 """The notes on a run beside another one, likewise."""
 
 
-def notes_on_accepted(stored: Run, asked: Run, run: Run) -> Iterator[Note]:
+def notes_on_replaced(stored: Run, asked: Run, run: Run) -> Iterator[Note]:
     """Say which queries' answers in a stored run are replaced by those asked, to give `run`, and which means that lowers."""
     others = len(stored.answers.keys() - asked.answers.keys())
     kept = f"; {plural(others, 'other query is', 'other queries are')} as stored before" if others else ""
     yield Note("normal", f"This accepts {listed([*asked], FEW)}{kept}.")
-    yield from losses((name, stored.means.get(name), mean) for name, mean in run.means.items())
+    yield from notes_on_lower((name, stored.means.get(name), mean) for name, mean in run.means.items())
 
 
-def losses(means: Iterable[tuple[str, float | None, float | None]], by: str = "") -> Iterator[Note]:
+def notes_on_lower(means: Iterable[tuple[str, float | None, float | None]], by: str = "") -> Iterator[Note]:
     """Say which means, each with its value before and now, are lower in a baseline; and by what, if not by today's labels."""
     lower = [
         f"{name} {change_text(before, now)} ({signed_text(now - before)})"

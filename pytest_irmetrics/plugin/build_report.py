@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from pytest_irmetrics.analysis.item_result import ItemResult
-from pytest_irmetrics.analysis.notes import losses, notes_on, notes_on_accepted
+from pytest_irmetrics.analysis.notes import notes_on, notes_on_lower, notes_on_replaced
 from pytest_irmetrics.base.files import relative_path
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import cut, listed
@@ -100,11 +100,11 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
     if settings.only_queries:
         merged = with_answers(stored, run.answers, settings.custom_metrics)
         report.baseline_text = merged.dumps()
-        report.notes += notes_on_accepted(stored, run, merged)
+        report.notes += notes_on_replaced(stored, run, merged)
     elif own:
         # Of answers of another depth a part alone is compared.
         deep = stored.means if stored.depth != run.depth else {}
-        report.notes += losses(
+        report.notes += notes_on_lower(
             (row.name, deep.get(row.name, row.baseline), row.now)
             for row in report.rows
             if not row.metric.startswith("overlap")  # which is 1 with the new baseline
@@ -112,7 +112,7 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
         if (then := result.comparison.under_stored_labels) is not None:
             changes = (then.change(one) for one in then.now.metrics if one.kind == "ranking")
             means = ((one.metric.name, one.baseline, one.now) for one in changes)
-            report.notes += losses(means, ", by the labels that were stored")
+            report.notes += notes_on_lower(means, ", by the labels that were stored")
 
 
 def _run_to_store(item: GatedItem, result: ItemResult) -> Run:

@@ -133,7 +133,7 @@ class IRMetrics:
         """Evaluate and gate. All that can be wrong besides the answers is read before the first query is asked."""
         self._problem = _NOT_FINISHED
         try:
-            item = self._item.of(golden)
+            item = self._item.with_golden(golden)
             item.queries()  # skips the test that has none of --ir-query
             stored, compared = read_stored_run(item, against)
             asked = item.retriever(retriever)
@@ -175,7 +175,7 @@ class IRMetrics:
     async def _evaluate(self, retriever: Any, golden: Any, ask: Ask) -> Evaluation:
         """Evaluate, and fail the test only where a query's retrieval failed."""
         try:
-            item = self._item.of(golden)
+            item = self._item.with_golden(golden)
             now = await _measure(item, item.retriever(retriever), ask)
             verdicts = decide(Case(now, Gates())) if now.errors else ()
             return self._conclude(item, ItemResult(now, Gates(), verdicts, checked=False))
@@ -253,7 +253,7 @@ class IRMetrics:
             return item.parameter.problem
         try:
             # Without a golden set, the tags that limits of settings bind to are not known either.
-            item = item if item.parameter.path else item.of(GoldenSet([]))
+            item = item if item.parameter.path else item.with_golden(GoldenSet([]))
             of_queries = [limit for query in item.golden.queries.values() for limit in query.thresholds]
             bound = next(iter([*item.written_gates, *of_queries]), None)
         except IRMetricsError as error:

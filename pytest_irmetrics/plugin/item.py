@@ -85,7 +85,7 @@ class GatedItem:
         self.baseline_digest: str | None = None
         """In an updating run, the digest of the stored baseline as it was read."""
 
-    def of(self, golden: Any) -> GatedItem:
+    def with_golden(self, golden: Any) -> GatedItem:
         """Return the item with the golden set that a call gives; None is the item's own."""
         return self if golden is None else GatedItem(self.node, self.fixtures, golden)
 
