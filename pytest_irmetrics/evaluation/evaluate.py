@@ -135,7 +135,7 @@ class UnknownIds(NamedTuple):
     @property
     def examples(self) -> tuple[str, ...]:
         """Sentences with some ids of either side, and one with two ids that look alike, if there are such."""
-        said = [] if self.alike is None else ["{!r} looks like {!r}.".format(*self.alike)]
+        said = ["{!r} looks like {!r}.".format(*alike)] if (alike := self.alike) else []
         returned, expected = (listed(ids, 3, lambda one: repr(one[:60])) for ids in self[:2])
         return f"Returned: {returned}.", f"Expected: {expected}.", *said
 

@@ -126,9 +126,9 @@ class SessionReport(NamedTuple):
             were = plural(len(gone), "baseline is", "baselines are")
             yield f"{were} gone since the commit of --ir-since, so that no test is held to that: {listed(gone, _NAMED)}."
         judged = [one for one in self.items if one.since and one.since.refuses and one.since.state != "new"]
-        lost = [self.names[i.nodeid] for i in judged if self.outcomes.get(i.nodeid) in ("skipped", "xfailed")]
+        lost = [i.nodeid for i in judged if self.outcomes.get(i.nodeid) in ("skipped", "xfailed")]
         if lost:
-            yield f"`ir_accept = fail` refuses no loss of {listed(lost, _NAMED)}: skipped, or failed as expected."
+            yield f"`ir_accept = fail` refuses no loss of {listed(lost, _NAMED, self.names.__getitem__)}: skipped, or failed as expected."
 
     def fails(self, item: ItemReport) -> bool:
         """Whether an item counts as failed: a gate or the test failed, and no xfail mark expects that."""
