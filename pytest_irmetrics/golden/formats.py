@@ -30,18 +30,7 @@ class Format(NamedTuple):
     """Whether it holds grades below 0, and queries without a relevant document, as trec_eval does."""
 
 
-KEYS = (
-    "forbidden",
-    "tags",
-    "weight",
-    "params",
-    "thresholds",
-    "no_answer",
-    "xfail",
-    "note",
-    "passages",
-    "unjudged",
-)
+KEYS = ("forbidden", "tags", "weight", "params", "thresholds", "no_answer", "xfail", "note", "passages", "unjudged")  # fmt: skip
 """What a query may have besides its id, text and judgments; the last is that it has none of these."""
 
 

@@ -30,30 +30,15 @@ _FLAG = {"action": "store_true"}
 _LIST: dict[str, Any] = {"action": "append", "default": []}
 
 OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
-    "--ir-baseline": (
-        _FLAG | {"default": None},
-        "Fail on regression from the stored baseline, and without one.",
-    ),
-    "--no-ir-baseline": (
-        {"action": "store_false", "dest": "ir_baseline"},
-        "Do not look at the stored baseline, whatever the setting ir_baseline says.",
-    ),
-    "--ir-baseline-update": (
-        _FLAG,
-        "Store this run as the baseline of each test that passes. With --ir-query: the answers of these queries.",
-    ),
-    "--ir-since": (
-        {"metavar": "REF"},
-        "Gate, and say what this branch accepts since it left REF: origin/main.",
-    ),
-    "--ir-report": (
-        _LIST | {"metavar": "PATH"},
-        "Write a report in the format of the suffix (report.html, report.json) or of a prefix (md:PATH). Repeatable.",
-    ),
+    "--ir-baseline": (_FLAG | {"default": None}, "Fail on regression from the stored baseline, and without one."),
+    "--no-ir-baseline": ({"action": "store_false", "dest": "ir_baseline"}, "Do not look at the stored baseline, whatever the setting ir_baseline says."),
+    "--ir-baseline-update": (_FLAG, "Store this run as the baseline of each test that passes. With --ir-query: the answers of these queries."),
+    "--ir-since": ({"metavar": "REF"}, "Gate, and say what this branch accepts since it left REF: origin/main."),
+    "--ir-report": (_LIST | {"metavar": "PATH"}, "Write a report in the format of the suffix (report.html, report.json) or of a prefix (md:PATH). Repeatable."),
     "--ir-query": (_LIST | {"metavar": "ID"}, "Ask only this query and show it in full. Repeatable."),
     "--ir-repeat": ({"metavar": "N"}, "Ask every query N times, 1 to 10,000, and gate on the averages."),
     "--ir-selftest": (_FLAG, "Ask nothing: say which degradations of the stored baseline the gates catch."),
-}
+}  # fmt: skip
 """Option → what `addoption` takes of it, and its help."""
 
 
