@@ -75,7 +75,7 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
         if replacing_all:
             return None, Against()
         raise RunError(
-            f"There is no baseline for this test: {shown}.\n\n{_how_to_restore(item)}To store one, and then commit it: {update}"
+            f"There is no baseline for this test: {shown}.\n\n{_how_to_bring_back(item)}To store one, and then commit it: {update}"
         )
     try:
         if settings.update:
@@ -107,7 +107,7 @@ def _digest_of(path: Path) -> str | None:
         return None
 
 
-def _how_to_restore(item: GatedItem) -> str:
+def _how_to_bring_back(item: GatedItem) -> str:
     """Return a line with the command that brings back a committed baseline that is gone, or a renamed test's; empty for none."""
     from pytest_irmetrics.base.git import GitError, Repository  # noqa: PLC0415 - only a test without a baseline pays for it
 
