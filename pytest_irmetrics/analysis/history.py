@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 
-from pytest_irmetrics.base.git import GitError, Repository
+from pytest_irmetrics.base.git import GitError, Repository, Version
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison, compare, compare_with_itself
@@ -31,14 +31,10 @@ def history_of(
     whole counts as one commit. Raises GitError where the repository or the commit cannot be read.
     """
     versions = list(repository.history(path))
-    found: list[tuple[HistoryPoint, Run | str]] = []
-    for version in reversed(versions):
-        run = _read(repository, version.commit, version.path, version.commit[:10], now.depth)
-        found.append((HistoryPoint(*version), run))
-    if not found or found[-1][1] != now:
-        found.append((HistoryPoint("", 0, "not committed yet", path), now))
     today, before = _evaluate(now, golden, metrics, now.depth), None
-    for point, run in found:
+    points: list[HistoryPoint] = []
+    for point, run in _found(repository, path, versions, now):
+        points.append(point)
         if isinstance(run, Run):
             evaluation = _evaluate(run, golden, metrics, now.depth)
             point.query_count = len(run)
@@ -60,7 +56,19 @@ def history_of(
             _compare(pin, today, _evaluate(run, golden, metrics, now.depth))
         else:
             pin.problem = run
-    return [point for point, _ in found], pin
+    return points, pin
+
+
+def _found(
+    repository: Repository, path: str, versions: Sequence[Version], now: Run
+) -> Iterator[tuple[HistoryPoint, Run | str]]:
+    """Yield each version, oldest first, with its run, one at a time as many fill the memory; last what is not committed, if anything."""
+    run: Run | str = ""
+    for version in reversed(versions):
+        run = _read(repository, version.commit, version.path, version.commit[:10], now.depth)
+        yield HistoryPoint(*version), run
+    if run != now:
+        yield HistoryPoint("", 0, "not committed yet", path), now
 
 
 def _read(repository: Repository, commit: str, path: str, called: str, depth: int | None) -> Run | str:

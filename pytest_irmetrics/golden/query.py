@@ -135,8 +135,8 @@ def judges_other_passages(query: Query, answer: Answer) -> bool:
     Another grade of the same passage is no edit of passages.
     """
     stored, judgments = answer.judgments, query.judgments
-    if stored is None:
-        return False
+    if stored is None or stored.keys() == judgments.keys():
+        return False  # as nearly always
     edited = stored.keys() ^ judgments.keys()
     if not edited.isdisjoint({*answer.passages, *(passage.key for passage in query.passages)}):
         return True
