@@ -57,13 +57,13 @@ sys.meta_path.insert(0, _PlainFinder)  # before pytest's own, which it installed
 
 def pytest_addoption(parser: pytest.Parser) -> None:
     group = parser.getgroup("irmetrics", "retrieval quality (pytest-irmetrics)")
-    for option, (words, explanation) in OPTIONS.items():
-        group.addoption(option, help=explanation, **words)
-    for name, (default, explanation, kind) in SETTINGS.items():
+    for option, (keywords, explanation) in OPTIONS.items():
+        group.addoption(option, help=explanation, **keywords)
+    for name, (default, explanation, (words, _)) in SETTINGS.items():
         if default is None:
-            parser.addini(name, f"{explanation}: {kind.words}.", "linelist")
+            parser.addini(name, f"{explanation}: {words}.", "linelist")
         else:
-            parser.addini(name, f"{explanation}: {kind.words} ({default or 'none'}).", default=default)
+            parser.addini(name, f"{explanation}: {words} ({default or 'none'}).", default=default)
 
 
 def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:

@@ -10,7 +10,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from functools import cache, cached_property
 from pathlib import PurePath
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -22,6 +22,9 @@ if TYPE_CHECKING:
     from pytest_irmetrics.golden import GoldenSet
     from pytest_irmetrics.metrics import Metric
     from pytest_irmetrics.thresholds import Limit, Threshold
+
+    # What a setting's value is, in words for help and errors, and what reads it, or raises ValueError.
+    _Kind = tuple[str, Callable[[str], Any]]
 
 REPORT_ATTRIBUTE = "irmetrics_record"
 """The attribute of a test report that carries the path of its item's file, and the item's ItemReport as one JSON string, or None."""
@@ -42,17 +45,8 @@ OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
 """Option → what `addoption` takes of it, and its help."""
 
 
-class _Kind(NamedTuple):
-    """What may be written as the value of a setting."""
-
-    words: str
-    """For help and errors."""
-    read: Callable[[str], Any]
-    """Turns what is written into the value; raises ValueError."""
-
-
 def _one_of(*choices: str) -> _Kind:
-    return _Kind(f"`{'` or `'.join(choices)}`", lambda text: choices[choices.index(text.lower())])
+    return f"`{'` or `'.join(choices)}`", lambda text: choices[choices.index(text.lower())]
 
 
 def _whole_number(highest: int) -> _Kind:
@@ -61,7 +55,7 @@ def _whole_number(highest: int) -> _Kind:
             raise ValueError
         return int(text)
 
-    return _Kind(f"a whole number from 1 to {highest:,}", read)
+    return f"a whole number from 1 to {highest:,}", read
 
 
 def _seconds(text: str) -> float | None:
@@ -88,10 +82,10 @@ def _lines(text: str) -> list[str]:
 
 
 _COUNT = _whole_number(10**9)
-_LIMIT = _Kind("a number, per cent, `auto` or `off`", str)
-_FOLDER = _Kind("a folder below that of each test file", _folder)
-_NAMES = _Kind("names (mrr map ndcg@3 ndcg@10 precision@10 recall@10)", _lines)
-_THRESHOLDS = _Kind("`METRIC [MIN] word=value …` in a line each, with the mark's words (none)", _lines)
+_LIMIT = ("a number, per cent, `auto` or `off`", str)
+_FOLDER = ("a folder below that of each test file", _folder)
+_NAMES = ("names (mrr map ndcg@3 ndcg@10 precision@10 recall@10)", _lines)
+_THRESHOLDS = ("`METRIC [MIN] word=value …` in a line each, with the mark's words (none)", _lines)
 
 SETTINGS: dict[str, tuple[str | None, str, _Kind]] = {
     "ir_metrics": (None, "The metrics to report, besides those that have a threshold", _NAMES),
@@ -99,7 +93,7 @@ SETTINGS: dict[str, tuple[str | None, str, _Kind]] = {
     "ir_baseline": ("false", "Whether every run gates on the stored baselines", _one_of("true", "false")),
     "ir_baseline_dir": ("ir_baselines", "Where the baselines are", _FOLDER),
     "ir_max_drop": ("auto", "How far a mean may fall from the baseline where no threshold says so", _LIMIT),
-    "ir_since": ("", "The REF of --ir-since where that is not given", _Kind("a branch, tag or commit", str)),
+    "ir_since": ("", "The REF of --ir-since where that is not given", ("a branch, tag or commit", str)),
     "ir_accept": ("warn", "What a fall does that this branch has stored", _one_of("warn", "fail")),
     "ir_depth": ("10", "How many results a retriever is asked for", _COUNT),
     "ir_duplicates": (
@@ -108,7 +102,7 @@ SETTINGS: dict[str, tuple[str | None, str, _Kind]] = {
         _one_of("error", "collapse"),
     ),
     "ir_concurrency": ("1", "How many queries are in flight at once", _COUNT),
-    "ir_timeout": ("", "How long a query may take", _Kind("a number of seconds above 0", _seconds)),
+    "ir_timeout": ("", "How long a query may take", ("a number of seconds above 0", _seconds)),
     # The answers of each time are in memory.
     "ir_repeat": ("1", "How many times every query is asked", _whole_number(10_000)),
 }
@@ -123,12 +117,12 @@ def read_setting(name: str, written: Any, called: str = "") -> Any:
 
     Raises pytest.UsageError, which calls it by its name unless it is `called` otherwise.
     """
-    kind = SETTINGS[name][2]
+    words, read = SETTINGS[name][2]
     text = "\n".join(map(str, written)) if isinstance(written, list) else str(written).strip()
     try:
-        return kind.read(text)
+        return read(text)
     except ValueError:
-        raise pytest.UsageError(f"{called or name} is {text!r}; it is {kind.words}.") from None
+        raise pytest.UsageError(f"{called or name} is {text!r}; it is {words}.") from None
 
 
 class RunConfig:
