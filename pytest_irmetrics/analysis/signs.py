@@ -1,8 +1,7 @@
 """Signs of a mechanical cause in the answers of a comparison: one function for each, which looks for it and words it.
 
 They look at ids and at the first ranking of each query, and a sign is one that a change of ranking, of text analysis or of
-weights does not show. To add one, write its function here, and name it in `_SIGNS` in the place where it is to be looked for,
-in `MISTAKES` if nobody means it, and in `NOT_OF_JUDGMENTS` if no missing judgments explain it.
+weights does not show. To add one, write its function here, and its row in `_KINDS` at the place where it is to be looked for.
 """
 
 from __future__ import annotations
@@ -11,7 +10,7 @@ import re
 import unicodedata
 from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Collection, Mapping
 from itertools import chain
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -60,7 +59,7 @@ class Sign(NamedTuple):
     """A sign of a mechanical cause, or that there is none."""
 
     kind: str | None = None
-    """A word that never changes, as JSON reports have it; None where there is no sign."""
+    """The name of its kind; None where there is no sign."""
     text: str = ""
     """Its sentences."""
 
@@ -89,9 +88,9 @@ def find_sign(comparison: Comparison) -> Sign:
     entries = _answers(comparison)
     passages = any(pair.query.passages for pair in entries)
     documents = [pair.of_documents() for pair in entries] if passages else entries
-    for kind, look, by_document in _SIGNS:
-        if text := look(documents if by_document else entries):
-            return Sign(kind, text)
+    for kind in _KINDS:
+        if text := kind.look(documents if kind.by_document else entries):
+            return Sign(kind.name, text)
     return Sign()
 
 
@@ -372,38 +371,39 @@ def _is_lost(pair: AnswerPair) -> bool | None:
     return lost_above and above <= _LITTLE * (len(pair.now) - len(kept)) and _disorder(pair) <= _LITTLE
 
 
-_SIGNS: Sequence[tuple[str, Callable[[AnswerPairs], str | None], bool]] = (
-    ("nothing_returned", _nothing_returned, False),
-    ("ids_respelt", _ids_respelt, True),
-    ("same_answer", _same_answer, False),
-    ("reversed", _reversed, False),
-    ("other_query", _other_query, False),
-    ("ended_early", _ended_early, False),
-    ("began_late", _began_late, False),
-    ("other_texts", _other_texts, False),
-    ("reordered", _reordered, True),
-    ("nothing_shared", _nothing_shared, True),
-    ("fewer_results", _fewer_results, False),
-    ("lost_before_ranking", _lost_before_ranking, True),
+class _Kind(NamedTuple):
+    """A kind of change that a sign shows: how it is looked for, and what follows from it."""
+
+    name: str
+    """A word that never changes, as JSON reports have it."""
+    look: Callable[[AnswerPairs], str | None]
+    """Returns the sign's sentences, or None where the answers do not show it."""
+    by_document: bool = False
+    """Whether it looks at documents in place of chunks and passages."""
+    meant: bool = True
+    """Whether somebody may make the change on purpose: of another no command to accept one is printed."""
+    of_judgments: bool = True
+    """Whether missing judgments may explain it."""
+
+
+_KINDS = (
+    _Kind("nothing_returned", _nothing_returned, meant=False),
+    _Kind("ids_respelt", _ids_respelt, by_document=True, meant=False, of_judgments=False),
+    _Kind("same_answer", _same_answer, meant=False, of_judgments=False),
+    _Kind("reversed", _reversed, meant=False),
+    _Kind("other_query", _other_query, meant=False, of_judgments=False),
+    _Kind("ended_early", _ended_early),
+    _Kind("began_late", _began_late, meant=False, of_judgments=False),
+    _Kind("other_texts", _other_texts, meant=False),
+    _Kind("reordered", _reordered, by_document=True),
+    _Kind("nothing_shared", _nothing_shared, by_document=True),
+    _Kind("fewer_results", _fewer_results),
+    _Kind("lost_before_ranking", _lost_before_ranking, by_document=True, of_judgments=False),
 )
-"""The kind of each, the function that returns its text, or None where the answers do not show it, and whether it looks at
-documents in place of chunks and passages.
+"""The first that is found is named, as the others follow from it."""
 
-The first that is found is named, as the others follow from it."""
-
-MISTAKES = {
-    "nothing_returned",
-    "ids_respelt",
-    "same_answer",
-    "other_query",
-    "reversed",
-    "began_late",
-    "other_texts",
-}
-"""The kinds of change that nobody makes on purpose: no command to accept one is printed."""
-
-NOT_OF_JUDGMENTS = {"began_late", "lost_before_ranking", "ids_respelt", "same_answer", "other_query"}
-"""The kinds of change that no missing judgments explain."""
+MISTAKES = {kind.name for kind in _KINDS if not kind.meant}
+NOT_OF_JUDGMENTS = {kind.name for kind in _KINDS if not kind.of_judgments}
 
 
 def _of_answers(seen: AnswerPairs, answers: AnswerPairs) -> str:
