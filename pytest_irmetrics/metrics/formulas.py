@@ -348,38 +348,26 @@ class Family(NamedTuple):
         return self.about or str(self.formula.__doc__)
 
 
-_MISS = Parameter("miss", "zero", choices=("zero", "skip"))
-_NORM = Parameter("norm", "all", choices=("all", "min", "hits"))
-_GAIN = Parameter("gain", "linear", choices=("linear", "exp"))
-_DENOM = Parameter("denom", "k", choices=("k", "retrieved"))
-_MAX = Parameter("max", 4, below=1001, whole=True)  # 2^1000 and its sums are still finite doubles
-_SAME = (
-    "The share of the baseline's results that are among today's, both cut at k, in whatever order; 1 where both are empty. "
-    "Over all queries, unjudged ones too, and only where two runs are compared."
-)
-_TOOK = "of the milliseconds that a query took."
-_EMPTY = "1 when nothing came back for a query that has no answer, else 0; over those queries alone."
-
 FAMILIES: Mapping[str, Family] = {
     family.name: family
     for family in (
-        Family("mrr", reciprocal_rank, (REL, _MISS), ("rr", "recip_rank")),
-        Family("map", average_precision, (REL, _NORM), ("ap",), ("map_cut",)),
-        Family("ndcg", ndcg, (_GAIN,), (), ("ndcg_cut",)),
-        Family("precision", precision, (REL, _DENOM), (), ("p",), ("set_p", "setp")),
-        Family("recall", recall, (REL,), ("r",), ("recall",), ("set_recall", "setr")),
-        Family("hit", hit, (REL,), ("hit_rate",), ("success",)),
+        Family("mrr", reciprocal_rank, (REL, Parameter("miss", "zero", ("zero", "skip"))), aliases=("rr", "recip_rank")),
+        Family("map", average_precision, (REL, Parameter("norm", "all", ("all", "min", "hits"))), aliases=("ap",), cut_aliases=("map_cut",)),
+        Family("ndcg", ndcg, (Parameter("gain", "linear", ("linear", "exp")),), cut_aliases=("ndcg_cut",)),
+        Family("precision", precision, (REL, Parameter("denom", "k", ("k", "retrieved"))), cut_aliases=("p",), set_aliases=("set_p", "setp")),
+        Family("recall", recall, (REL,), aliases=("r",), cut_aliases=("recall",), set_aliases=("set_recall", "setr")),
+        Family("hit", hit, (REL,), aliases=("hit_rate",), cut_aliases=("success",)),
         Family("all", everything, (REL,)),
         Family("f1", f1, (REL,), set_aliases=("set_f", "setf")),
-        Family("r_precision", r_precision, (REL,), ("rprec", "r-precision")),
+        Family("r_precision", r_precision, (REL,), aliases=("rprec", "r-precision")),
         Family("judged", judged),
-        Family("err", err, (_MAX,)),
+        Family("err", err, (Parameter("max", 4, below=1001, whole=True),)),  # 2^1000 and its sums are still finite doubles
         Family("rbp", rbp, (REL, Parameter("p", 0.8, below=1))),
         Family("bpref", bpref, (REL,)),
-        Family("overlap", kind="overlap", about=_SAME),
-        Family("no_answer", kind="no_answer", about=_EMPTY),
-        Family("latency_p50", kind="latency", upper=inf, about=f"The median {_TOOK}"),
-        Family("latency_p95", kind="latency", upper=inf, about=f"The 95th percentile {_TOOK}"),
+        Family("overlap", kind="overlap", about="The share of the baseline's results that are among today's, both cut at k, in whatever order; 1 where both are empty. Over all queries, unjudged ones too, and only where two runs are compared."),
+        Family("no_answer", kind="no_answer", about="1 when nothing came back for a query that has no answer, else 0; over those queries alone."),
+        Family("latency_p50", kind="latency", upper=inf, about="The median of the milliseconds that a query took."),
+        Family("latency_p95", kind="latency", upper=inf, about="The 95th percentile of the milliseconds that a query took."),
     )
 }  # fmt: skip
 
