@@ -34,6 +34,11 @@ def test_what_the_page_quotes_is_printed(quote):
     assert quote in held(), "no output of tests/expected has it, and no row of tests/scenarios"
 
 
+def test_the_page_has_each_kind_of_change_that_a_scenario_shows():
+    rows = re.findall(r"^\| `(\w+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
+    assert {*rows} - {"kind"} == {*re.findall(r"tests\.0\.kind: (\w+)", held())} - {"null"}
+
+
 INDEX = """
 from itertools import count
 

@@ -10,6 +10,7 @@ import xml.etree.ElementTree as ET
 import pytest
 
 from pytest_irmetrics.cli import main
+from tests.pages import DOCS
 
 from .html_page import Page
 from .rich_session import run_pytest
@@ -91,7 +92,8 @@ def test_no_format_is_left_out(capsys):
     with pytest.raises(SystemExit):
         main(["report", "r.json", "-o", "r.docx"])
     said = capsys.readouterr().err
-    assert {*re.findall(r"(\w+):PATH", said)} == {*SUFFIXES}
+    rows = re.findall(r"^\| `\.(\w+)` \|", (DOCS / "reports.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {*re.findall(r"(\w+):PATH", said)} == {*SUFFIXES} == {*rows}
 
 
 @pytest.fixture(scope="module")
