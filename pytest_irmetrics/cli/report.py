@@ -1,5 +1,5 @@
 # This docstring is the command's --help: `make expected` renews the pages. cli/__init__.py calls `run`.
-"""Write a JSON report again, in any format.
+"""Write a JSON report again, in another format.
 
 Read the JSON report of a pytest run (--ir-report=json:PATH) and write it in
 another format, without running anything again. Without -o, prints Markdown; -
