@@ -41,6 +41,8 @@ def read_each_once(source: Source) -> tuple[GoldenSet, list[tuple[int, str]]]:
         raise Wrong((1, 1), "There is no query. Write one a line.")
     if all(map(_OF_TREC.fullmatch, queries)):
         raise Wrong((1, 1), "These are lines of qrels or of a run, not queries. Name qrels FILE.qrels.")
+    if all("\t" in text for text in queries):
+        raise Wrong((1, 1), "Tabs part these lines into columns. Keep that of the texts: `cut -f2 FILE`.")
     return GoldenSet(queries.values(), path=source.named, shown=source.shown, name=source.name), repeated
 
 

@@ -177,6 +177,7 @@ def test_a_list_of_queries_is_read_and_written():
             "301 0 FT-1 2\n301 Q0 FT-2 1 0.5 tag",
             "q.txt:1:1: These are lines of qrels or of a run, not queries. Name",
         ),
+        ("7\tone\n9\ttwo\n", "q.txt:1:1: Tabs part these lines into columns. Keep that of the texts: `cut"),
         ("\na\na\n", "q.txt:3:1: 'a' is on line 2 already. Remove one of the two.$"),
     ):
         Path("q.txt").write_text(text)
