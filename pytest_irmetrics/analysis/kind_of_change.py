@@ -183,18 +183,22 @@ def _moves_of(relevant: set[str], before: Sequence[str], now: Sequence[str]) -> 
 def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
     """Say how many results are new and unjudged, where a metric fell and they are many more than those that left.
 
-    They are counted among the first k of the metric, over the queries that both runs have, but for answers that share nothing
-    with the baseline's, as those of another page or query: no judgment mends them. None where passages are judged: most results
-    are then chunks that were looked through and hold none.
+    They are counted among the first k of the metric, over the queries that both runs have, but for answers that keep nothing
+    of the baseline's, as those of another page or query: no judgment mends them. What only moved up, as others are gone, is not
+    new. None where passages are judged: most results are then chunks that were looked through and hold none.
     """
     searched = any(query.passages for query in comparison.now.counted)
     if searched or metric.kind != "ranking" or comparison.change(metric).delta >= -TOLERANCE:
         return None
-    results = new = left = 0
+    results = new = left = others = 0
     for query in comparison.now.queries(metric):
         before, now = comparison.first_rankings(query.id)
+        gone = set[str]() if before == now else {*before}.difference(now)
+        if now and gone and len(gone) == len(before):
+            others += 1
+            continue
         results += len(now[: metric.cutoff])
-        if before != now and not (before and {*before}.isdisjoint(now)):
+        if before != now and now != tuple(entry for entry in before if entry not in gone):
             judged = {*query.documents, *query.forbidden}
             # A further chunk of a document is none that is new.
             was, is_now = ({*documents_of(query, one[: metric.cutoff])} for one in (before, now))
@@ -202,7 +206,9 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
             left += len(was - is_now - judged)
     if not new or new - left < _MANY_MORE * results:
         return None
+    of = f"{plural(results, 'result')}{' of answers that keep some' if others else ''} {'is' if new == 1 else 'are'} new"
+    there = "" if metric.cutoff in (None, comparison.depth) else f" in the first {metric.cutoff}"
     return (
-        f"Missing judgments? {new:,} of {plural(results, 'result')} {'is' if new == 1 else 'are'} new and unjudged, and "
-        f"{left or 'no'} unjudged {'one' if left == 1 else 'ones'} left. Judge both runs before you decide."
+        f"Missing judgments? {new:,} of {of}{there} and unjudged, and {left or 'no'} unjudged {'one' if left == 1 else 'ones'} "
+        "left. Judge both runs before you decide."
     )

@@ -148,8 +148,10 @@ def _ids_respelt(answers: AnswerPairs) -> str | None:
     # A page below another one has its id in front, too.
     if len(before & now.keys()) * 5 <= len(now) or _added_alike(longer):
         found |= longer
-    if len(found) < max(_FEWEST, len(new) / 2):
-        return None
+    came = [(found[doc_id], pair) for pair in changed for doc_id in pair.now if doc_id in found]
+    in_place = sum(was in pair.before or was in pair.query.documents for was, pair in came)
+    if len(found) < max(_FEWEST, len(new) / 2) or in_place * 5 < len(came):
+        return None  # of other ids that are in those by chance, as the numbers of rows are, hardly one is
     is_now = next(doc_id for doc_id in now if doc_id in found)
     return (
         f"{plural(len(found), 'id')} came back in another spelling than before: {quote(found[is_now])} is now {quote(is_now)}. "
@@ -218,7 +220,12 @@ def _reversed(answers: AnswerPairs) -> str | None:
 def _other_query(answers: AnswerPairs) -> str | None:
     """Look for answers that the baseline had for another query, and which most of the changed answers are."""
     owners = {pair.before: pair.query for pair in reversed(answers) if len(pair.before) > 1}
-    seen = _showing(_changed(answers), lambda pair: pair.now in owners)
+
+    def is_of_another(pair: AnswerPair) -> bool:
+        owner, judged = owners.get(pair.now), pair.query.judgments
+        return owner is not None and not (judged and judged == owner.judgments)  # in other words
+
+    seen = _showing(_changed(answers), is_of_another)
     if not seen:
         return None
     query, now = seen[0].query, seen[0].now
@@ -246,7 +253,8 @@ def _began_late(answers: AnswerPairs) -> str | None:
     """Look for answers that are the baseline's from a later result on, all from the same one."""
     starts = Counter(filter(None, map(_skipped, answers)))
     skipped = max(starts, key=starts.__getitem__, default=0)
-    if not _enough(starts[skipped], answers):
+    beginnings = {pair.before[:skipped] for pair in answers if _skipped(pair) == skipped}
+    if not _enough(starts[skipped], answers) or len(beginnings) == 1:  # all lost one document, which is gone
         return None
     return (
         f"{starts[skipped]:,} of {plural(len(answers), 'answer')} begin at the baseline's result {skipped + 1}, and from there on are the "
@@ -324,7 +332,7 @@ def _fewer_results(answers: AnswerPairs) -> str | None:
     thinned = sum(_is_part(pair) for pair in shorter)
     if len(shorter) < _FEWEST or not (now < _FEWER * before or _enough(thinned, changed)):
         return None
-    look = "a filter applied after the first results are drawn, a minimum score, or a stricter match"
+    look = "a filter applied after the first results are drawn, a minimum score, a stricter match, or documents that the index lacks"
     if not any(pair.returned for pair in shorter):
         look = "errors or time-outs that the search turns into no results, or a filter that leaves none"
     lengths = mean([pair.returned for pair in shorter]), mean([len(pair.before) for pair in shorter])

@@ -117,7 +117,10 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
             for verdict in decide(Case(held, judging, itself, against))
             if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in failed
         ]
-    accepted = [*_not_judged_today(limits, edits, gated, report.where)]
+    reads_on = any(metric.cutoff is None for metric, _ in gated) or any(
+        q.forbidden for q in today.golden.queries.values()
+    )
+    accepted = [*_not_judged_today(limits, edits, report.where, whole=reads_on)]
     anew = "this test is compared with another run" if has_other_run else _STORED_ANEW
     for verdict, _ in found:
         if verdict.failed:
@@ -146,16 +149,18 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
 
 
 def _not_judged_today(
-    limits: LimitsOfRun | None, edits: Iterable[Edit], gated: Iterable[tuple[Metric, str | None]], where: str
+    limits: LimitsOfRun | None, edits: Iterable[Edit], where: str, *, whole: bool
 ) -> Iterator[tuple[Verdict, str]]:
-    """Yield a failed verdict on what the commit's baseline was judged by and today's run cannot be, and why that passes today."""
+    """Yield a failed verdict on what the commit's baseline was judged by and today's run cannot be, and why that passes today.
+
+    `whole` is whether answers are looked through to their ends, for a metric without a cut-off or for what is forbidden.
+    """
     for text in () if limits is None else limits.unreadable:
         lost = f"{text} judged it at {where}, and cannot be computed."
         yield Verdict("failed", lost, "", origin=_ORIGIN), _LOOSENED
-    if any(metric.cutoff is None for metric, _ in gated):
-        for depth in (edit for edit in edits if edit.kind == "depth" and edit.weaker):
-            unseen = f"A fall below rank {depth.now} is not seen: {depth.before} results were asked for at {where}."
-            yield Verdict("failed", unseen, "baseline"), _LOOSENED
+    for depth in (edit for edit in edits if whole and edit.kind == "depth" and edit.weaker):
+        unseen = f"Nothing below rank {depth.now} is seen: {depth.before} results were asked for at {where}."
+        yield Verdict("failed", unseen, "baseline"), _LOOSENED
 
 
 def _as_strict_as_then(now: Evaluation, edits: Iterable[Edit], then: GoldenSet | None) -> Evaluation:

@@ -35,14 +35,17 @@ def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:
 
 def old_ids(wanted: Iterable[Query], answers: Answers, asked: Mapping[str, Query]) -> dict[str, str]:
     """Return today's id → id in a stored run, of wanted queries to whose words that has an answer which is to none of those `asked`."""
-    new_ids: dict[tuple[str, str], list[str]] = {}
+    by_words: dict[tuple[str, str], list[Query]] = {}
     for query in wanted:
-        new_ids.setdefault(words_of(query.id, query.text, query.params), []).append(query.id)
+        by_words.setdefault(words_of(query.id, query.text, query.params), []).append(query)
     found: dict[str, str] = {}
-    for query_id, answer in answers.items() if new_ids else ():
-        left = new_ids.get(words_of(query_id, answer.text, answer.params))
+    for query_id, answer in answers.items() if by_words else ():
+        left = by_words.get(words_of(query_id, answer.text, answer.params))
         if left and not (query_id in asked and is_in_the_words_of(asked[query_id], answer)):
-            found[left.pop(0)] = query_id  # several of the same words in order
+            # Of several of the same words the one in the same letters, else in order.
+            query = min(left, key=lambda one: one.text != answer.text)
+            left.remove(query)
+            found[query.id] = query_id
     return found
 
 
