@@ -145,10 +145,10 @@ def _read_metric(name: str, depth: int | None, custom: CustomMetrics) -> Metric 
     return None if metric.kind in ("latency", "overlap") or too_deep else metric
 
 
-def with_answers(run: Run, answers: Answers, custom: CustomMetrics) -> Run:
-    """Return a stored run with some answers exchanged or added, as `--ir-query` accepts them, and its means computed anew."""
-    changed = Run.of({**run.answers, **answers}, run.header)
-    means = _means_of(changed, [_read_metric(name, run.depth, custom) for name in run.means], custom)
+def with_answers(run: Run, new: Run, custom: CustomMetrics) -> Run:
+    """Return a stored run with the answers of a new one exchanged or added, as `--ir-query` accepts them, and the means of both computed anew."""
+    changed = Run.of({**run.answers, **new.answers}, run.header._replace(means={**run.means, **new.means}))
+    means = _means_of(changed, [_read_metric(name, run.depth, custom) for name in changed.means], custom)
     return Run.of(changed.answers, run.header._replace(means={one.name: mean for one, mean in means.items()}))
 
 

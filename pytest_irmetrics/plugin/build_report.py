@@ -98,7 +98,7 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
         return
     stored = result.comparison.baseline.run
     if settings.only_queries:
-        merged = with_answers(stored, run.answers, settings.custom_metrics)
+        merged = with_answers(stored, run, settings.custom_metrics)
         report.baseline_text = merged.dumps()
         report.notes += notes_on_replaced(stored, run, merged)
     elif own:
