@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
 from difflib import get_close_matches
+from functools import partial
 from math import inf
 from typing import Any
 
@@ -24,7 +25,7 @@ from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import Passage, Query
 from pytest_irmetrics.golden.source import Node, Source, Wrong, format_place
 from pytest_irmetrics.metrics import Grade, Metric, MetricError, parse_metric
-from pytest_irmetrics.thresholds import WORDS, Limit, Threshold, ThresholdError, read_limit
+from pytest_irmetrics.thresholds import WORDS, Threshold, ThresholdError, read_limit
 
 Reader = Callable[[Node, str], Any]
 
@@ -315,18 +316,15 @@ class QueryReader:
     ) -> tuple[Threshold, ...]:
         """Read a mapping of metrics to limits under the key `where`: of the whole set, of a slice by its tag, or of a query."""
         found: dict[Metric, Threshold] = {}
+        read = partial(self._read_threshold, found, tag=tag, of_query=of_query)
         for key, value in _keys_of(node, self._source, f"`{where}`", "{ndcg@10: 0.7}"):
-            origin = format_place(self._source.shown, *key.place)
-            metric, limits = self._read_limits(key, value, of_query=of_query)
-            first = found.setdefault(metric, Threshold(metric, limits, tag, origin))
-            if first.origin != origin:
-                raise Wrong(key.place, f"{metric} is here twice, first at {first.origin}. Keep one.")
+            self._source.attempt(read, key, value)
         return tuple(found.values())
 
-    def _read_limits(
-        self, key: Node, value: Node, *, of_query: bool
-    ) -> tuple[Metric, dict[str, Limit | None]]:
-        """Read a metric and its limits, a mapping or a number, which is `min`."""
+    def _read_threshold(
+        self, found: dict[Metric, Threshold], key: Node, value: Node, *, tag: str | None, of_query: bool
+    ) -> None:
+        """Add to those found the threshold on a metric: its limits, a mapping or a number, which is `min`."""
         at, limits = key, {}
         min_alone = [(replace(value, value="min"), value)]
         try:
@@ -343,4 +341,6 @@ class QueryReader:
         if not limits:
             message = f"The threshold on {metric} has no limit. Write one, such as {{min: 0.7}}."
             raise Wrong(value.place, message)
-        return metric, limits
+        threshold = Threshold(metric, limits, tag, format_place(self._source.shown, *key.place))
+        if found.setdefault(metric, threshold) is not threshold:
+            raise Wrong(key.place, f"{metric} is here twice, first at {found[metric].origin}. Keep one.")
