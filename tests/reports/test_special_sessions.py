@@ -150,6 +150,10 @@ def test_reports_name_the_commit_of_the_baseline(project, monkeypatch):
     faq.store()
     project.run("--ir-baseline", *FILES)
     assert reports(project)["json"][0]["baseline_version"] is None
+    commit(project.path)
+    (project.path / ".git/shallow").write_text(git(project.path, "rev-parse", "HEAD") + "\n")
+    project.run("--ir-baseline", *FILES)
+    assert reports(project)["json"][0]["baseline_version"] is None
 
 
 def test_an_update_says_what_it_lowers(worse):
