@@ -18,6 +18,7 @@ import sys
 import threading
 import unittest
 import urllib.error
+from concurrent.futures import ThreadPoolExecutor
 
 import pytest
 
@@ -478,7 +479,7 @@ def test_without_options_calls_are_made_in_this_thread_and_else_not():
         assert outcome(ask(search, **options)) != [str(threading.get_ident())]
 
 
-@pytest.mark.parametrize("kind", ["sync", "async", "batched"])
+@pytest.mark.parametrize("kind", ["sync", "async", "batched", "executor"])
 def test_as_many_calls_as_concurrency_says_are_in_flight_and_no_more(kind):
     """The first is answered at once; the others wait until four are there, or for ever."""
     together, lock, flying, most = threading.Barrier(4), threading.Lock(), [], []
@@ -496,9 +497,9 @@ def test_as_many_calls_as_concurrency_says_are_in_flight_and_no_more(kind):
     async def asearch(query, k):
         return await asyncio.to_thread(search, query, k)
 
-    retriever = {"sync": search, "async": asearch, "batched": in_batches(search, 1)}[kind]
-    texts = TWENTY[:17]
-    assert len(answered(ask(retriever, texts, concurrency=4))) == 17
+    retriever = {"async": asearch, "batched": in_batches(search, 1)}.get(kind, search)
+    executor = ThreadPoolExecutor(17) if kind == "executor" else None
+    assert len(answered(ask(retriever, TWENTY[:17], concurrency=4, executor=executor))) == 17
     assert max(most) <= 4
 
 

@@ -259,6 +259,13 @@ def test_a_batch_has_queries_of_equal_params_and_at_most_so_many(golden):
     assert [size for size, _, _ in calls] == [64, 64, 2]
 
 
+def test_an_answer_that_nobody_awaits_is_closed_where_another_batch_ends_the_set(golden):
+    later = as_async(list)()
+    search = batched(lambda texts, x: later if x else 1 / 0)
+    evaluate(golden({"x": 1}, *[{"x": 0}] * 5), search, ["mrr"], concurrency=2)
+    assert later.cr_frame is None
+
+
 EIGHT = [f"text {n}" for n in range(8)]
 
 
