@@ -139,7 +139,7 @@ def test_what_was_never_found_is_said_beside_what_moved(project):
     tell(project)
     project.answers({**ANSWERS, "how do I reset my password": ["doc-3", "doc-5", "doc-12"]})
     said = text_of(project.run("--ir-baseline"))
-    assert "doc-12 (grade 1): rank 1 → 3" in said
+    assert "doc-12 (grade 1): rank 1 → 3 above it now" in said
     assert "not among the 3 results: doc-40 (grade 1, rank 2 of candidates, rank 2 of dense)" in said
     assert "By stage: " not in said
 
