@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import io
 import json
 import os
 import subprocess
@@ -21,6 +22,12 @@ SCRIPT = [sys.executable, "-m", "pytest_irmetrics.cli"]
 def test_the_version_is_that_of_the_distribution():
     assert run("--version").out == f"pytest-irmetrics {metadata.version('pytest-irmetrics')}\n"
     assert [run(*words).status for words in (["--vers"], ["check", "--js", "none.yaml"])] == [2, 2]
+
+
+def test_a_stream_without_an_encoding_gets_ascii(monkeypatch):
+    monkeypatch.setattr("sys.stdout", io.StringIO())
+    cli.main(["check", "é.yaml"])
+    assert sys.stdout.getvalue().startswith(r"\xe9.yaml")
 
 
 def test_a_closed_pipe_ends_without_a_traceback(tmp_path):

@@ -141,7 +141,6 @@ def test_qrels_are_read_as_trec_eval_reads_them():
         ("a.csv", "query\tdocid\trating\na, b\td\t2", {"a, b": {"d": 2}}),
         ("a.csv", "query,docid,rating\na,d,1.0\na,e,-1.0,,\na,f, 0.5 \n,,\n", {"a": {"d": 1, "e": -1, "f": 0.5}}),
         ("a.csv", "query,docid,rating\n =a, @d,1\n -1,-1,2\n", {"=a": {"@d": 1}, " -1": {"-1": 2}}),
-        ("a.csv", 'query,docid,rating,,params.k,params.n\na,d,1,,"[1, null]",01\n', {"a": {"d": 1}}),
         ("a.csv", "Team Name,Case Name,Case ID,Query Text,Doc ID,Title,Rating,votes\r\nOSC,M,6,star wars,11,Star,3,8.1\r\nOSC,M,6,star wars,18,E,,6\r\n", {"star wars": {"11": 3}}),
         ("a.csv", "query,docid,title,Rating:Anna,Rating:Ben,Rating:Cy\na,d,x,3,0,1\na,e,,,,\nb,e,,1,,2\n", {"a": {"d": 1}, "b": {"e": 1.5}}),
         ("a.jsonl", '{"query": "a", "relevant": {"d": 0, "e": -2}}', {"a": {"d": 0, "e": -2}}),
@@ -158,7 +157,7 @@ def test_judgments_are_read(name, text, expected):
 
 
 def test_cells_that_are_json_are_that_value():
-    golden = load("a.csv", 'query,docid,rating,params.a,params.B,params.c\nq,d,1,"[1, null]",01,"""5"""\n')
+    golden = load("a.csv", 'query,docid,rating,,params.a,params.B,params.c\nq,d,1,,"[1, null]",01,"""5"""\n')
     assert golden.queries["q"].params == {"a": [1, None], "B": "01", "c": "5"}
 
 
