@@ -270,6 +270,8 @@ class ItemResult:
 
         rankings = now.rankings(query.id)
         worst = _worst(query, rankings)
+        # Of the answers before, the one that came most often.
+        was = None if before is None else max(earlier := before.rankings(query.id), key=earlier.count)
         if any(ranking != worst for ranking in rankings):
             status = status or f"the worst of {len(rankings)} answers"
         return QueryReport(
@@ -279,7 +281,7 @@ class ItemResult:
             judgments=dict(query.judgments),
             forbidden=list(query.forbidden),
             now=list(worst),
-            before=None if before is None else list(_most_usual(before.rankings(query.id))),
+            before=None if was is None else list(was),
             scores=scores(now),
             scores_before=scores(before),
             stages=stages,
@@ -315,8 +317,3 @@ def _worst(query: Query, rankings: Rankings) -> Sequence[str]:
         return right, [query.judgments.get(doc_id, 0) for doc_id in ranking]
 
     return min(rankings, key=rating)
-
-
-def _most_usual(rankings: Rankings) -> Sequence[str]:
-    """Return the answer that came most often, of equals the first."""
-    return max(rankings, key=rankings.count)

@@ -197,6 +197,8 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
         if now and gone and len(gone) == len(before):
             others += 1
             continue
+        if comparison.depth is None:  # of a TREC run: which may hold fewer results than the other
+            before, now = before[: len(now)], now[: len(before)]
         results += len(now[: metric.cutoff])
         if before != now and now != tuple(entry for entry in before if entry not in gone):
             judged = {*query.documents, *query.forbidden}

@@ -79,7 +79,8 @@ class _Degraded(NamedTuple):
         fell = {}
         for metric, delta in deltas.items():
             has_significance = "significance" in gates.of(metric, self.tag)
-            if metric.kind != "custom" and delta < -self.must_fall - TOLERANCE and not has_significance:
+            takes_it = metric.kind not in ("custom", "overlap") and not has_significance
+            if takes_it and delta < -self.must_fall - TOLERANCE:
                 fell[metric] = round(delta, 9)
         return min(fell, key=fell.__getitem__, default=None)
 

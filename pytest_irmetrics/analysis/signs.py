@@ -231,7 +231,7 @@ def _other_query(answers: AnswerPairs) -> str | None:
     query, now = seen[0].query, seen[0].now
     return (
         f"{_of_answers(seen, answers)} are the baseline's answer to another query: {quote(query.id)} got that of "
-        f"{quote(owners[now].id)}. Look for a cache and its key, shared state, or results put together by position."
+        f"{quote(owners[now].id)}. Look for a cache and its key, shared state, a fallback, or results put together by position."
     )
 
 
@@ -332,7 +332,7 @@ def _fewer_results(answers: AnswerPairs) -> str | None:
     thinned = sum(_is_part(pair) for pair in shorter)
     if len(shorter) < _FEWEST or not (now < _FEWER * before or _enough(thinned, changed)):
         return None
-    look = "a filter applied after the first results are drawn, a minimum score, a stricter match, or documents that the index lacks"
+    look = "a filter applied after retrieval, a minimum score, a stricter match, or a missing shard"
     if not any(pair.returned for pair in shorter):
         look = "errors or time-outs that the search turns into no results, or a filter that leaves none"
     lengths = mean([pair.returned for pair in shorter]), mean([len(pair.before) for pair in shorter])
@@ -361,7 +361,7 @@ def _lost_before_ranking(answers: AnswerPairs) -> str | None:
         return None
     return (
         f"In {seen:,} of {plural(len(changed), 'changed answer')} what stayed keeps its order, what is new stands below it, and results "
-        "from above are gone: lost before the ranking, or far down in it. Look for a text analyzer, a filter or penalty, a missing "
+        "from above are gone: lost before the ranking, or far down in it. Look for a text analyzer, a query cut short, a filter or penalty, a missing "
         "shard, a stale or approximate index, or the rerank depth."
     )
 

@@ -9,7 +9,7 @@ from itertools import chain, pairwise
 from pytest_irmetrics.analysis.edits import edit_sentences, edits_of
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.signs import find_sign
-from pytest_irmetrics.base.numbers import TOLERANCE, change_text, signed_text
+from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
 from pytest_irmetrics.base.wording import FEW, listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
@@ -32,11 +32,8 @@ _ABOUT_ANSWERS = ("forbidden", "no_answer")
 _JUDGED = ("baseline", "min", "max", "min_each", *COMPARING_WORDS, *_ABOUT_ANSWERS)
 """The words of verdicts that another commit has a say in; ids that nothing knows and the like fail today."""
 
-_STORED_ANEW = "this branch updates its baseline"
-_EDITED = "this branch edited the golden set"
 _LOOSENED = "this branch loosened its limits"
 _ADDED = "this branch added limits, which share one level of significance"
-_UNKNOWN = "what it lowers is unknown"
 
 _CURE = "To accept it, add `-o ir_accept=warn` to this command; else mend the search, and store its baseline again."
 
@@ -72,7 +69,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     result.since = report
     if run is None and committed.why:
         text = f"The baseline of {report.where} cannot be read. {committed.why}"
-        _add_accepted(result, committed, [(Verdict("failed", text, "baseline"), _UNKNOWN)])
+        _add_accepted(result, committed, [(Verdict("failed", text, "baseline"), "what it lowers is unknown")])
         return
     if run is None:
         report.details = ["There is no baseline of this test to compare with."]
@@ -117,18 +114,19 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
             for verdict in decide(Case(held, judging, itself, against))
             if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in failed
         ]
-    reads_on = any(metric.cutoff is None for metric, _ in gated) or any(
-        q.forbidden for q in today.golden.queries.values()
-    )
+    forbids = any(query.forbidden for query in today.golden.queries.values())
+    reads_on = forbids or any(metric.cutoff is None for metric, _ in gated)
+    may_answer = any(metric.kind == "no_answer" for metric, _ in gates.slices)
     accepted = [*_not_judged_today(limits, edits, report.where, whole=reads_on)]
-    anew = "this test is compared with another run" if has_other_run else _STORED_ANEW
+    anew = "this test is compared with another run" if has_other_run else "this branch updates its baseline"
     for verdict, _ in found:
         if verdict.failed:
             # A metric that was gated at that commit alone has no score today.
             metric = verdict.metric if verdict.metric in now.metrics else None
             is_edited = verdict.word in _ABOUT_ANSWERS or not is_anew
             limits_changed = _ADDED if verdict.compares and not report.holds_less else _LOOSENED
-            why = limits_changed if verdict.origin == _ORIGIN else _EDITED if is_edited else anew
+            by_limits = verdict.origin == _ORIGIN or (verdict.word == "no_answer" and may_answer)
+            why = limits_changed if by_limits else "this branch edited the golden set" if is_edited else anew
             accepted.append((verdict._replace(metric=metric), why))
     moved = [*_means(comparison, scored, run, gated)]
     if not (moved or accepted or comparison.is_unchanged):
@@ -216,6 +214,8 @@ def _means(
     kept = now.narrowed(comparison.paired, comparison.depth)
     last = "added" if comparison.new else "reworded"
     for metric, tag in gated:
+        if metric.kind == "overlap" and (change := comparison.change(metric, tag)).delta < -TOLERANCE:
+            yield f"{mean_name(metric, tag)} with the answers of then: {score_text(change.now)}."
         steps = {
             "": first.mean_or_none(metric, tag),
             "dropped": labels.change(metric, tag).baseline,

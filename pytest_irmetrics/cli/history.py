@@ -103,10 +103,13 @@ def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> Bas
     named = options.metrics or [one.metric for one in golden.thresholds if one.tag is None]
     wanted = shared.scorable_metrics(options.metrics or [*shared.USUAL_METRICS, *named], golden)
     beyond = shared.metrics_beyond(wanted, now.depth)
-    metrics = [metric for metric in wanted if metric not in beyond and metric.kind != "overlap"]
+    needs_other = {"overlap", "ranking"} if golden.judges_nothing else {"overlap"}
+    metrics = [metric for metric in wanted if metric not in beyond and metric.kind not in needs_other]
     path = baseline.path.as_posix()
     if not metrics:
-        raise shared.CommandError(f"{path}: is too shallow for {listed(beyond)}. Name other --metrics.")
+        lacks = "is too shallow for" if beyond else "by itself gives no"
+        asked = listed(beyond or wanted or options.metrics)
+        raise shared.CommandError(f"{path}: {lacks} {asked}. Name other --metrics.")
     left_out = f"Left out, as the baseline holds {now.depth} results a query: {listed(beyond)}."
     notes = [left_out] if beyond else []
     repository = Repository(baseline.path.parent)

@@ -43,7 +43,7 @@ _UNJUDGED = "# Nobody has judged these queries yet (`relevant: []`). They are co
 
 def run(options: argparse.Namespace) -> int:
     """Write the files that are not there, and say what to type next."""
-    status = shared.OK
+    status, needs_fixture = shared.OK, options.queries is not None
     files = {name: (_TEMPLATES / template).read_bytes() for name, template in _FILES.items()}
     if options.queries is not None:
         with shared.readable_file(options.queries) as path:
@@ -64,6 +64,7 @@ def run(options: argparse.Namespace) -> int:
                 file.write(data)
         except FileExistsError:
             status, said = shared.FAILED, "exists, and is left as it is"
+            needs_fixture |= name == "conftest.py"
         shared.print_escaped(f"{path.as_posix()}: {said}")
     command = shlex.join(["pytest", *([] if options.dir == "." else [options.dir])])
     finds = "less" if options.queries is None else "other documents"
@@ -72,10 +73,11 @@ def run(options: argparse.Namespace) -> int:
         (f"Fail where a change finds {finds}", f"{command} --ir-baseline"),
     ]
     shared.print_line("")
-    if options.queries is None:
-        shared.print_blocks([Commands([("Hold the toy search against the thresholds", command)])])
-        shared.print_line("\nThen put your search into conftest.py, and your queries into golden/faq.yaml.\n")
+    yours = "" if options.queries else ", and your queries into golden/faq.yaml"
+    if needs_fixture:
+        shared.print_line(f"First put your search into conftest.py, as the fixture `retriever`{yours}.\n")
     else:
-        shared.print_line("First put your search into conftest.py.\n")
+        shared.print_blocks([Commands([("Hold the toy search against the thresholds", command)])])
+        shared.print_line(f"\nThen put your search into conftest.py{yours}.\n")
     shared.print_blocks([Commands(commands)])
     return status

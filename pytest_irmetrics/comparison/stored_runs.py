@@ -43,9 +43,8 @@ def old_ids(wanted: Iterable[Query], answers: Answers, asked: Mapping[str, Query
         left = by_words.get(words_of(query_id, answer.text, answer.params))
         if left and not (query_id in asked and is_in_the_words_of(asked[query_id], answer)):
             # Of several of the same words the one in the same letters, else in order.
-            query = min(left, key=lambda one: one.text != answer.text)
-            left.remove(query)
-            found[query.id] = query_id
+            left.sort(key=lambda one: one.text != answer.text)
+            found[left.pop(0).id] = query_id
     return found
 
 

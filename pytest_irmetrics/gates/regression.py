@@ -292,14 +292,16 @@ class _Move:
     def _chance(self, p: str, level: float) -> str:
         """Say how likely a fall is that may be chance, and how far one must be that is not; or that too few queries changed to tell."""
         if too_few := self._too_few_changed(level):
-            return f". {too_few}{' To fail on a query that falls to 0: max_lost=0.' * bool(self.change.lost)}"
+            gates = self.case.gates.of(self.gate.metric, self.gate.tag)
+            unheld = self.change.lost and "max_lost" not in gates
+            return f". {too_few}{' To fail on a query that falls to 0: max_lost=0.' if unheld else ''}"
         from pytest_irmetrics.comparison.significance import FALSE_ALARM_ONE_IN, drop_for_chance  # noqa: PLC0415 - as above
 
         enough = drop_for_chance([*self.change.weighted_differences.values()], self.margin)
         # Adjusted for several gates, p may be high beside a fall that chance rarely gives.
         is_rare = enough + self.margin <= -self.change.delta
-        further = "" if is_rare else f"; {enough:g} would fail one harmless change in {FALSE_ALARM_ONE_IN}"
-        return f" ({p}{further})."
+        would = f"; max_drop {enough:g} would fail one harmless change in {FALSE_ALARM_ONE_IN}"
+        return f" ({p}{'' if is_rare else would})."
 
     def _too_few_changed(self, level: float) -> str:
         """Say that so few queries changed that no p could be below this level; empty where one could."""
@@ -370,13 +372,13 @@ class _Move:
             if exact:
                 yield f"{exact}."
             return
-        shown = f"({_p_text(change.p_value, _LEVEL)}, 95 % interval {interval_ends_text(change.interval)})"
+        shown = f"95 % interval {interval_ends_text(change.interval)}"
         if change.p_value < _LEVEL and change.interval[1] < -TOLERANCE:
-            lead = f"{exact}. " if exact else ""
-            yield f"{lead}The mean over other queries drawn like these likely fell too {shown}."
+            lead, p = f"{exact}. " if exact else "", _p_text(change.p_value, _LEVEL)
+            yield f"{lead}The mean over other queries drawn like these likely fell too ({p}, {shown})."
         else:
             lead = f"{exact}; too" if exact else "Too"
-            yield f"{lead} few queries to tell whether the mean over others fell too {shown}."
+            yield f"{lead} few queries to tell whether the mean over others fell too ({shown})."
 
 
 def _p_text(p: float, level: float, sign: str = " = ") -> str:
@@ -388,12 +390,12 @@ def _p_text(p: float, level: float, sign: str = " = ") -> str:
 
 
 def noise_text(noise: RunNoise, limit: float | None = None) -> str:
-    """Say how much a mean varies from run to run, and beyond which fall it fails with this ``limit``."""
+    """Say how much a mean varies from run to run, and up to which fall it passes with this ``limit``."""
     now, before = noise.asked
     asked = f"{plural(now, 'answer')} a query today and {before} in the baseline"
     if now == before:
         asked = f"{now} answers a query on each side"
-    beyond = "" if limit is None else f": a fall fails beyond {score_text(limit + noise.margin, limit)}"
+    beyond = "" if limit is None else f": a fall of up to {score_text(limit + noise.margin, limit)} passes"
     unstable = f" Least stable: {', '.join(noise.unstable[:3])}." if noise.unstable else ""
     spread = f"{score_text(noise.deviation)} from run to run (standard deviation)"
     return f"With {asked} the difference varies by {spread}{beyond}.{unstable}"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import os
 import shlex
-from collections.abc import Collection, Iterable, Iterator
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from contextlib import suppress
+from functools import lru_cache
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import plural, printable
-from pytest_irmetrics.comparison.stored_runs import under_todays_ids, without_others
+from pytest_irmetrics.comparison.stored_runs import under_todays_ids, without_others, words_of
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.config import requests_irmetrics, run_config, runs_tests
@@ -127,7 +129,8 @@ def _how_to_bring_back(item: GatedItem) -> str:
     return f"Where the test was renamed, carry its baseline over: {' && '.join(map(shlex.join, [*make, move]))}\n"
 
 
-def modules_of(session: pytest.Session) -> dict[str, object]:
+@lru_cache(maxsize=1)  # is asked for each baseline that is gone
+def modules_of(session: pytest.Session) -> Mapping[str, object]:
     """Return the modules that the tests of a session are in, by the real paths of their files."""
     return {os.path.realpath(one.path): getattr(one, "module", None) for one in session.items}
 
@@ -204,25 +207,37 @@ def items_with_orphans(
     for name, found in functions.items():
         beside = Path(name.module).glob("*.json")
         stored = {path for path in beside if BaselineName.of(path).function == name.function}
-        orphans = [settings.shown(path) for path in sorted(stored - found.keys())]
+        orphans = sorted(stored - found.keys())
         if orphans:
-            new = [settings.shown(path) for path in found.keys() - stored]
-            yield next(iter(found.values())), _on_orphans(orphans, new)
+            new = {path: found[path] for path in sorted(found.keys() - stored)}
+            yield next(iter(found.values())), _on_orphans(orphans, new, settings.shown)
 
 
-def _on_orphans(orphans: list[str], new: list[str]) -> str:
-    """Word which baselines no item has, and the commands that carry one over to a `new` item or delete it."""
-    one = len(orphans) == 1
-    which = f"The baseline {orphans[0]} belongs" if one else f"The baselines {', '.join(orphans)} belong"
+def _on_orphans(orphans: list[Path], new: Mapping[Path, pytest.Item], shown: Callable[[Path], str]) -> str:
+    """Word which baselines no item has, and the commands that carry one over to a `new` item, under the path of its own, or delete it."""
+    names = [*map(shown, orphans)]
+    which = f"baseline {names[0]} belongs" if len(names) == 1 else f"baselines {', '.join(names)} belong"
     why = "its golden set, or its parameters, were renamed, or are gone."
-    lines = [f"{which} to no item of this test: {why}"]
+    lines = [f"The {which} to no item of this test: {why}"]
     for orphan in orphans:
-        alike = [path for path in sorted(new) if BaselineName.of(orphan).parts <= BaselineName.of(path).parts]
-        moves = [shlex.join(["git", "mv", orphan, path]) for path in alike or new * (one and len(new) == 1)]
+        alike = [path for path in new if BaselineName.of(orphan).parts <= BaselineName.of(path).parts]
+        to = alike or [path for path, item in new.items() if _asks_most(item, orphan)]
+        moves = [shlex.join(["git", "mv", shown(orphan), shown(path)]) for path in to]
         several = "got parameters, one of these, to the test that searches as it did"
         lines += [f"Where it {'was renamed' if len(moves) == 1 else several}:", *moves] if moves else []
-    lines.append(f"Where it is meant to be gone: {shlex.join(['git', 'rm', *orphans])}")
+    lines.append(f"Where it is meant to be gone: {shlex.join(['git', 'rm', *names])}")
     return "\n".join(map(printable, lines))
+
+
+def _asks_most(item: pytest.Item, stored: Path) -> bool:
+    """Tell whether an item asks most of the queries that a stored baseline holds."""
+    path = golden_parameter(item).path
+    with suppress(IRMetricsError):
+        queries = run_config(item.config).golden_set(path).queries if path else {}
+        asked = {words_of(one.id, one.text, one.params) for one in queries.values()}
+        held = [words_of(i, one.text, one.params) in asked for i, one in Run.load(stored).answers.items()]
+        return 2 * sum(held) > len(held)
+    return False
 
 
 _NARROWING_OPTIONS = (

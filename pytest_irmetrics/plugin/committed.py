@@ -46,7 +46,6 @@ class _Fork:
     left_out: set[str]
     """The files that a sparse checkout leaves out."""
     _runs: dict[str, Run | None] = field(default_factory=dict)
-    _modules: dict[str, object] = field(default_factory=dict)
 
     @cached_property
     def baselines(self) -> list[str]:
@@ -63,12 +62,6 @@ class _Fork:
             data, shown = self.repository.read(self.commit, path), f"{path} at {self.ref}"
             self._runs[path] = None if data is None else Run.loads(decode(data, shown), shown)
         return self._runs[path]
-
-    def module(self, file: Path, session: pytest.Session) -> object:
-        """Return the module that a session's tests of a file are in; None where it has no test of it."""
-        if not self._modules:
-            self._modules |= modules_of(session)
-        return self._modules.get(os.path.realpath(file))
 
 
 _fork_key = pytest.StashKey[_Fork]()
@@ -201,7 +194,8 @@ def _test_is_gone(item: GatedItem, fork: _Fork, path: str) -> bool:
     file = (folder_of_test(path, fork.directory) / f"{name.module.name}.py").as_posix()
     if fork.is_gone(path) or file in fork.deleted or file in fork.renamed.values():
         return True
-    return not name.may_be_in(fork.module(fork.repository.top / file, item.node.session))
+    modules = modules_of(item.node.session)
+    return not name.may_be_in(modules.get(os.path.realpath(fork.repository.top / file)))
 
 
 def _golden_path(fork: _Fork, baseline: str, run: Run) -> str:

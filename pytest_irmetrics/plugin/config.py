@@ -187,9 +187,13 @@ class RunConfig:
             and asked is False,
             "--ir-selftest asks no query and stores nothing; run it without --ir-baseline-update, --ir-query and "
             "--ir-since.": self.selftest and (self.update or self.only_queries or given),
-            "--ir-selftest is among the addopts, so that no run would ask the search anything. Type it where it is "
-            "wanted.": self.selftest and "--ir-selftest" not in typed and not is_worker,
         }
+        for one, is_given, what in (
+            ("--ir-selftest", self.selftest, "ask the search anything"),
+            ("--ir-query", self.only_queries, "judge a mean"),
+        ):
+            text = f"{one} is among the addopts, so that no run would {what}. Type it where it is wanted."
+            wrong[text] = is_given and not is_worker and not any(word.startswith(one) for word in typed)
         for text in [text for text, is_so in wrong.items() if is_so]:
             raise pytest.UsageError(text)
 

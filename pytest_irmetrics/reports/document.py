@@ -187,7 +187,7 @@ def _tags_that_did_not_move(item: ItemReport) -> Iterator[Block]:
     if others := sum(not _trend(row) for row in item.slices):
         tags = plural(others, "other tag" if others < len(item.slices) else "tag")
         alone = ", each alone," if others > 1 else ""
-        text = f"{item.slices[0].metric}: {tags}{alone} moved no further than chance explains."
+        text = f"{item.slices[0].metric}: {tags}{alone} showed no clear move."
         yield Text(text, level=Level.VERBOSE, until=Level.VERBOSE)
 
 

@@ -110,25 +110,26 @@ class SessionReport(NamedTuple):
     @property
     def baseline_notes(self) -> Iterator[str]:
         """Say which baselines no test read, or are gone since a commit, and which losses a mark hides; count those not compared with."""
-        unused, gone, count = self.unused_baselines, self.gone_since, self.baselines_passed_over
-        if count:
+        unused, gone, names = self.unused_baselines, self.gone_since, self.names
+        hidden = ("skipped", "xfailed")
+        if count := self.baselines_passed_over:
             were = plural(count, "stored baseline was", "stored baselines were")
             cure = "To compare: --ir-baseline, or `ir_baseline = true` among the settings."
             yield f"{were} not looked at, so no fall fails here. {cure}"
         if unused:
             one = len(unused) == 1
             lead = f"the {'baseline' if one else 'baselines'} {listed(unused, _NAMED)} {'was' if one else 'were'}"
-            skipped = [nodeid for nodeid, outcome in self.outcomes.items() if outcome == "skipped"]
-            known = f"Skipped: {listed(skipped, _NAMED)}. Else a" if skipped else "A"
+            skipped = [i for i, outcome in self.outcomes.items() if outcome in hidden and i not in names]
+            known = f"Skipped, or failed as expected: {listed(skipped, _NAMED)}. Else a" if skipped else "A"
             why = f"{known} test may be deselected, not collected or taken out by a hook, lack the fixture irmetrics, or be gone"
             yield f"{lead} read by no test. A loss there fails no run. {why}; then delete {'it' if one else 'them'}."
         if gone:
             were = plural(len(gone), "baseline is", "baselines are")
             yield f"{were} gone since the commit of --ir-since, so that no test is held to that: {listed(gone, _NAMED)}."
         judged = [one for one in self.items if one.since and one.since.refuses and one.since.state != "new"]
-        lost = [i.nodeid for i in judged if self.outcomes.get(i.nodeid) in ("skipped", "xfailed")]
+        lost = [i.nodeid for i in judged if self.outcomes.get(i.nodeid) in hidden]
         if lost:
-            yield f"`ir_accept = fail` refuses no loss of {listed(lost, _NAMED, self.names.__getitem__)}: skipped, or failed as expected."
+            yield f"`ir_accept = fail` refuses no loss of {listed(lost, _NAMED, names.__getitem__)}: skipped, or failed as expected."
 
     def fails(self, item: ItemReport) -> bool:
         """Whether an item counts as failed: a gate or the test failed, and no xfail mark expects that."""

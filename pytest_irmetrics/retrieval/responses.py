@@ -28,8 +28,6 @@ from pytest_irmetrics.run.answer import as_id, ranked
 
 # Answers of every kind
 
-_NAMES_OF_ERRORS = ("error", "errors", "detail", "message")
-
 _NEVER_RESULTS: tuple[tuple[type | tuple[type, ...], str], ...] = (
     (type(None), "Is there a `return`? Return an empty list where nothing was found."),
     (str, "Its letters are no ids: return a list of ids, also of a single one."),
@@ -108,7 +106,7 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
     for key, value in answer.items():
         doc, score = as_id(key), number_of(value)
         if doc is None or score is None:
-            if key in _NAMES_OF_ERRORS:
+            if key in ("error", "errors", "detail", "message"):
                 said = cut(printable(str(value)), 60)
                 raise RefusedError(f"It looks like an error, {said}: let your function raise it.")
             held = isinstance(value, (list, Mapping))
@@ -141,14 +139,12 @@ class _Engine(NamedTuple):
     """Whether there is no list where nothing was found."""
 
 
-_CHROMA_COLUMNS = {"id": "ids/0", "text": "documents/0", "metadata": "metadatas/0"}
-_VESPA_ROOT = ("root/children", "root/coverage", "root/errors", "root/fields")
 _ENGINES = {
     "Elasticsearch, OpenSearch": _Engine("hits/hits"),
     "Solr": _Engine("response/docs"),
-    "Vespa": _Engine("root/children", _VESPA_ROOT, may_be_missing=True),
+    "Vespa": _Engine("root/children", ("root/children", "root/coverage", "root/errors", "root/fields"), may_be_missing=True),
     "Azure AI Search": _Engine("value", ("@odata.context", "@odata.count", "@search.coverage")),
-    "Chroma": _Engine("ids/0", columns=_CHROMA_COLUMNS),
+    "Chroma": _Engine("ids/0", columns={"id": "ids/0", "text": "documents/0", "metadata": "metadatas/0"}),
     "Pinecone's query": _Engine("matches", ("namespace",)),
     "Pinecone's search": _Engine("result/hits", ("usage",)),
     "Redis, protocol 3": _Engine("results", ("total_results",)),
@@ -157,7 +153,7 @@ _ENGINES = {
     "Milvus": _Engine("0", each=("distance",)),
     "Qdrant": _Engine("points", each=("id", "score")),
     "Weaviate": _Engine("objects", each=("uuid", "properties")),
-}
+}  # fmt: skip
 _CLIENT_BODIES = {"body": "hits.hits", "raw_response": "response.docs", "json": "root"}
 """Attributes that hold a response's mapping in the clients elasticsearch, pysolr and pyvespa → where its results are."""
 

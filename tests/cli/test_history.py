@@ -301,6 +301,8 @@ def test_what_is_no_ground_for_a_history(folder, tmp_path_factory, monkeypatch):
         "is too shallow for recall@99. Name other --metrics."
         in history("--metrics", "recall@99", status=1).err
     )
+    said = ".json: by itself gives no overlap@10. Name other --metrics.\n"
+    assert history("--metrics", "overlap@10", status=1).err.endswith(said)
     left_out = "Left out, as the baseline holds 10 results a query: recall@99."
     assert left_out in history("--metrics", "recall@99,mrr").out
     both = history("--json", "--html", "x.html", status=2).err

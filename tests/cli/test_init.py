@@ -32,6 +32,7 @@ def test_no_file_is_written_over_and_no_link_followed(tmp_path):
     assert done.status == 1
     assert "conftest.py: exists, and is left as it is\n" in done.out
     assert "test_search.py: exists, and is left as it is\n" in done.out
+    assert "First put your search into conftest.py, as the fixture `retriever`, and your queries" in done.out
     assert (tmp_path / "conftest.py").read_text() == "# mine"
     (tmp_path / "golden").rename(tmp_path / "moved")
     (tmp_path / "golden").write_text("a file")

@@ -194,7 +194,7 @@ def test_init_begins_from_a_list_of_queries(pytester, monkeypatch):
     assert done.status == 0, done.err
     assert done.err == "note: queries.txt: each query is written once; 2 repeated lines are left out.\n"
     assert list(GoldenSet.load("golden/faq.yaml").queries) == ["refund policy", "how do I pay by invoice"]
-    assert "\nFirst put your search into conftest.py.\n" in done.out
+    assert "\nFirst put your search into conftest.py, as the fixture `retriever`.\n" in done.out
     assert done.out.endswith("\nFail where a change finds other documents:  pytest --ir-baseline\n")
     first = "# Nobody has judged these queries yet (`relevant: []`). They are compared with the baseline, by overlap@10.\n"
     assert Path("golden/faq.yaml").read_text().startswith(first)
