@@ -289,12 +289,15 @@ def _report_targets(config: pytest.Config, paths: Sequence[str]) -> list[Target]
 
 
 def _outcome(before: str, report: pytest.TestReport) -> str:
-    """Combine the outcome of a test's phases so far with the next one's report; a failure stays one."""
+    """Combine the outcome of a test's phases so far with the next one's report; a failure stays one.
+
+    A body's own report comes after those of its subtests: that one was skipped, or failed as expected, is not the test's outcome.
+    """
     if before == "failed" or report.failed:
         return "failed"
     if hasattr(report, "wasxfail"):
         return "xfailed" if report.skipped else "xpassed"
-    return str(report.outcome) if before == "passed" else before
+    return str(report.outcome) if before == "passed" or report.when == "call" else before
 
 
 def _failure_message(report: pytest.TestReport) -> str:
