@@ -257,18 +257,18 @@ def unused_baselines(config: pytest.Config, read: Collection[Path]) -> list[Path
     narrowed = any(getattr(typed, name, None) for name in _NARROWING_OPTIONS)
     if narrowed or not runs_tests(config) or any("::" in one for one in typed.file_or_dir):
         return []
-    stored = {os.path.realpath(path): path for path in _stored(config)}
+    stored = {os.path.realpath(path): path for path in _stored(config, typed.file_or_dir or ["."])}
     return [stored[real] for real in stored.keys() - set(map(os.path.realpath, read))]
 
 
-def _stored(config: pytest.Config) -> Iterator[Path]:
+def _stored(config: pytest.Config, typed: Iterable[str]) -> Iterator[Path]:
     """Yield the baselines of the files, and below the folders, that pytest was asked to collect.
 
-    Where nobody typed any, those are all from here on, also what `testpaths` or `addopts` leaves out.
+    Where nobody `typed` any, those are all from here on, also what `testpaths` or `addopts` leaves out.
     """
-    directory, call = run_config(config).baseline_dir, config.invocation_params
-    for argument in config.args if {*config.args} <= {*call.args} else ["."]:
-        asked = Path(os.path.normpath(call.dir / argument))
+    directory = run_config(config).baseline_dir
+    for argument in typed:
+        asked = Path(os.path.normpath(config.invocation_params.dir / argument))
         if asked.is_file():
             module = baseline_path(asked, "", directory).parent
             yield from (path for path in list_baselines(module.parent) if path.parent == module)
