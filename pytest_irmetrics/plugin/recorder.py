@@ -39,7 +39,6 @@ _PHASES = ("setup", "call", "teardown")
 _OUTCOMES = ("passed", "failed", "skipped")
 """Any other outcome, a plugin's ``rerun`` or ``retried``, is of an attempt that does not count."""
 
-
 _GONE = (
     "a branch takes no baseline away where `ir_accept = fail`, and this one does: see the note. Bring each back with its test, "
     "or add `-o ir_accept=warn` to this command."
@@ -122,11 +121,16 @@ class Recorder:
         else:
             self._stored.append(f"{shown}: {'stored' if changed else 'unchanged'}")
 
+    def pytest_keyboard_interrupt(self) -> None:
+        """Note that Ctrl-C or `pytest.exit` cut the run short, which may give any exit status."""
+        self._is_complete = False
+
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the report files, and fail the session for what cannot be stored or written."""
         # What sets `shouldstop` interrupts it, and files that cannot be collected do, too.
-        interrupted = session.exitstatus == pytest.ExitCode.INTERRUPTED
-        self._is_complete = self._is_complete and not (session.shouldfail or interrupted)
+        ways = pytest.ExitCode
+        cut_short = session.exitstatus in (ways.INTERRUPTED, ways.INTERNAL_ERROR, ways.USAGE_ERROR)
+        self._is_complete = self._is_complete and not (session.shouldfail or cut_short)
         gone = self._gone_since()
         if gone and self._settings.refuses:
             self._problems.append(_GONE)
