@@ -176,7 +176,7 @@ class RunConfig:
         """Refuse options that have no value, or that cannot be given together: each message beside what it is about."""
         asked, since = self._config.getoption("ir_baseline"), self._config.getoption("ir_since")
         given = since is not None
-        typed, is_worker = self._config.invocation_params.args, hasattr(self._config, "workerinput")
+        added = (*self._config.getini("addopts"), *os.environ.get("PYTEST_ADDOPTS", "").split())
         wrong = {
             "--ir-baseline and --ir-baseline-update were both given, on the command line or in addopts: one gates on "
             "the stored baselines, the other replaces them. Give one. To gate in every run, write `ir_baseline = true` "
@@ -188,12 +188,9 @@ class RunConfig:
             "--ir-selftest asks no query and stores nothing; run it without --ir-baseline-update, --ir-query and "
             "--ir-since.": self.selftest and (self.update or self.only_queries or given),
         }
-        for one, is_given, what in (
-            ("--ir-selftest", self.selftest, "ask the search anything"),
-            ("--ir-query", self.only_queries, "judge a mean"),
-        ):
+        for one, what in (("--ir-selftest", "ask the search anything"), ("--ir-query", "judge a mean")):
             text = f"{one} is among the addopts, so that no run would {what}. Type it where it is wanted."
-            wrong[text] = is_given and not is_worker and not any(word.startswith(one) for word in typed)
+            wrong[text] = any(word.startswith(one) for word in added)
         for text in [text for text, is_so in wrong.items() if is_so]:
             raise pytest.UsageError(text)
 
