@@ -38,6 +38,9 @@ _irmetrics_key = pytest.StashKey["IRMetrics"]()
 _problem_key = pytest.StashKey[str]()
 """What an item fails with instead of being called: its marks mean nothing."""
 
+_HIDING = ("skip", "skipif", "xfail")
+"""The marks under which an item may not fail the run."""
+
 
 class _PlainFinder:
     """Import this package's modules as Python does, from byte code where there is any.
@@ -114,24 +117,31 @@ def pytest_generate_tests(metafunc: pytest.Metafunc) -> None:
 def pytest_collection_modifyitems(
     config: pytest.Config, items: list[pytest.Item]
 ) -> Generator[None, object, object]:
-    # A wrapper sees what was collected before a conftest.py or another plugin deselects any of it.
+    # A wrapper sees what was collected before a conftest.py or another plugin deselects any of it, and what is left.
+    collected = [*items]
+    result = yield
     # A mark can also stand on a test that does not request the fixture, and must not be silent there.
-    nodes = {item.parent for item in items if item.parent is not None}
+    nodes = {item.parent for item in collected if item.parent is not None}
     marks = (mark for node in nodes for mark in node.iter_markers())
-    own = (mark for item in items for mark in item.own_markers)
+    own = (mark for item in collected for mark in item.own_markers)
     # Without the underscore too: irthreshold.
     marked = any(mark.name[:2].lower() == "ir" for some in (marks, own) for mark in some)
     run = run_config(config)
-    if marked or any(map(requests_irmetrics, items)):
+    if marked or any(map(requests_irmetrics, collected)):
         from pytest_irmetrics.plugin.baselines import items_with_orphans  # noqa: PLC0415 - only a run that gates pays for it
         from pytest_irmetrics.plugin.marks import find_problems, golden_parameter  # noqa: PLC0415 - as above
 
         run.marked_golden_sets = dict.fromkeys(
-            path for item in items for path in golden_parameter(item).siblings
+            path for item in collected for path in golden_parameter(item).siblings
         )
-        for item, problem in (*items_with_orphans(config, items), *find_problems(config, items)):
+        # What any of several items could tell is told by one that can fail the run, where there is one.
+        left = {*items}
+        collected.sort(
+            key=lambda item: item not in left or any(mark.name in _HIDING for mark in item.iter_markers())
+        )
+        for item, problem in (*items_with_orphans(config, collected), *find_problems(config, collected)):
             item.stash[_problem_key] = problem
-    return (yield)
+    return result
 
 
 @pytest.hookimpl(wrapper=True)

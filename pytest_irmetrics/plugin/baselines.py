@@ -190,7 +190,7 @@ def items_with_orphans(
 ) -> Iterator[tuple[pytest.Item, str]]:
     """Yield the first item of each test function that has baselines which none of its items has, with the message that it is to fail with.
 
-    A golden set or parameter is gone or renamed there, and its gate with it. `items` are all that were collected.
+    A golden set or parameter is gone or renamed there, and its gate with it. `items` are all that were collected, those first that should tell it.
     None in a run that does not gate, or collects some items of a test alone.
     """
     settings = run_config(config)

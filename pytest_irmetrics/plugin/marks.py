@@ -196,7 +196,7 @@ def _read_threshold(mark: pytest.Mark, origin: str, custom: Collection[str]) -> 
 def find_problems(config: pytest.Config, items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
     """Yield the items that fail instead of being run, each with what to do; of two problems the later one counts.
 
-    `items` are all that were collected, before any of them is deselected.
+    `items` are all that were collected, also what is deselected, those first that should tell it.
     """
     registered = {line.split(":")[0].split("(")[0].strip() for line in config.getini("markers")}
     # Node ids and ``--lf`` collect some tests of a file.
