@@ -12,7 +12,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
-from importlib.metadata import version
+from importlib.metadata import distributions
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -196,7 +196,8 @@ class Recorder:
             versions={
                 "python": platform.python_version(),
                 "pytest": pytest.__version__,
-                "pytest-irmetrics": version("pytest-irmetrics"),
+                # There is no distribution where the package is on PYTHONPATH alone.
+                "pytest-irmetrics": next((it.version for it in distributions(name="pytest-irmetrics")), "?"),
             },
             folder="" if top in (None, folder) else relative_path(folder, top),
         )
