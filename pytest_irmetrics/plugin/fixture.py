@@ -206,7 +206,8 @@ class IRMetrics:
             found, properties = dict(_junit_properties(report)), item.node.user_properties
             # Not those of an evaluate() before it beside these.
             properties[:] = [*(one for one in properties if one[0] not in found), *found.items()]
-        if result.checked:
+        # A second check may have been refused meanwhile, in another thread or task.
+        if result.checked and self._problem == _NOT_FINISHED:
             self._problem = ""
         if result.failed:
             from pytest_irmetrics.reports.document import failure  # noqa: PLC0415 - a test that passes has no use for it
