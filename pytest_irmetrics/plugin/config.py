@@ -306,6 +306,7 @@ def _written(config: pytest.Config, name: str) -> Any:
     """Return a setting that pytest may hand over as text or, from a native TOML table, as a value of its own type."""
     with suppress(TypeError, pytest.UsageError):
         return config.getini(name)
-    # pytest 9.0 and 9.1 accept only a value of the declared type, and none is "a number, quoted or not".
+    # Since 9.0 pytest accepts only a value of the declared type; before 9.2, whose types may be a union, none is "a number,
+    # quoted or not", and a list of lines is no union yet.
     raw = getattr(config, "_inicfg", {}).get(name)
     return getattr(raw, "value", raw)
