@@ -79,8 +79,7 @@ class _Degraded(NamedTuple):
         fell = {}
         for metric, delta in deltas.items():
             has_significance = "significance" in gates.of(metric, self.tag)
-            takes_it = metric.kind not in ("custom", "overlap") and not has_significance
-            if takes_it and delta < -self.must_fall - TOLERANCE:
+            if metric.kind != "custom" and delta < -self.must_fall - TOLERANCE and not has_significance:
                 fell[metric] = round(delta, 9)
         return min(fell, key=fell.__getitem__, default=None)
 
@@ -126,7 +125,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
         name, delta = (None, 0.0) if most is None else (most.name, moved[most])
         caught_by = [*dict.fromkeys(map(_gate_name, caught))]
         tried.append(Degradation(degraded.name, degraded.what, caught_by, name, delta))
-        ordered = {metric: moved[metric] for metric in (*gated, *moved)}
+        ordered = {metric: moved[metric] for metric in (*gated, *moved) if metric.kind != "overlap"}
         advised = None if caught else degraded.metric_to_advise(ordered, gates)
         if advised is not None:
             quoted = json.dumps(degraded.tag, ensure_ascii=False)

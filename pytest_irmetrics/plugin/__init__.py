@@ -38,7 +38,7 @@ _irmetrics_key = pytest.StashKey["IRMetrics"]()
 _problem_key = pytest.StashKey[str]()
 """What an item fails with instead of being called: its marks mean nothing."""
 
-_HIDING = ("skip", "skipif", "xfail")
+_HIDING = {"skip", "skipif", "xfail"}
 """The marks under which an item may not fail the run."""
 
 
@@ -126,19 +126,15 @@ def pytest_collection_modifyitems(
     own = (mark for item in collected for mark in item.own_markers)
     # Without the underscore too: irthreshold.
     marked = any(mark.name[:2].lower() == "ir" for some in (marks, own) for mark in some)
-    run = run_config(config)
     if marked or any(map(requests_irmetrics, collected)):
         from pytest_irmetrics.plugin.baselines import items_with_orphans  # noqa: PLC0415 - only a run that gates pays for it
         from pytest_irmetrics.plugin.marks import find_problems, golden_parameter  # noqa: PLC0415 - as above
 
-        run.marked_golden_sets = dict.fromkeys(
-            path for item in collected for path in golden_parameter(item).siblings
-        )
+        paths = (path for item in collected for path in golden_parameter(item).siblings)
+        run_config(config).marked_golden_sets = dict.fromkeys(paths)
         # What any of several items could tell is told by one that can fail the run, where there is one.
         left = {*items}
-        collected.sort(
-            key=lambda item: item not in left or any(mark.name in _HIDING for mark in item.iter_markers())
-        )
+        collected.sort(key=lambda one: one not in left or not _HIDING.isdisjoint(one.keywords))
         for item, problem in (*items_with_orphans(config, collected), *find_problems(config, collected)):
             item.stash[_problem_key] = problem
     return result

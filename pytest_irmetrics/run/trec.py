@@ -73,8 +73,7 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
             raise refuse(number, fault, "Keep one of the lines.")
         ranking[doc_id] = score, rank
     if not found:
-        cure = "Give a TREC run, of lines `query Q0 document rank score tag`."
-        raise refuse(1, "the file is empty", cure)
+        raise refuse(1, "the file is empty", "Give a TREC run, of lines `query Q0 document rank score tag`.")
     answers = {}
     for query_id, results in found.items():
         best_first = ranked((doc_id, score) for doc_id, (score, _) in results.items())
