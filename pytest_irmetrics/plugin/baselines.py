@@ -221,7 +221,7 @@ def _on_orphans(orphans: list[Path], new: Mapping[Path, pytest.Item], shown: Cal
     lines = [f"The {which} to no item of this test: {why}"]
     for orphan in orphans:
         alike = [path for path in new if BaselineName.of(orphan).parts <= BaselineName.of(path).parts]
-        to = alike or [path for path, item in new.items() if _asks_most(item, orphan)]
+        to = alike or _asking_most(orphan, new)
         moves = [shlex.join(["git", "mv", shown(orphan), shown(path)]) for path in to]
         several = "got parameters, one of these, to the test that searches as it did"
         lines += [f"Where it {'was renamed' if len(moves) == 1 else several}:", *moves] if moves else []
@@ -229,15 +229,16 @@ def _on_orphans(orphans: list[Path], new: Mapping[Path, pytest.Item], shown: Cal
     return "\n".join(map(printable, lines))
 
 
-def _asks_most(item: pytest.Item, stored: Path) -> bool:
-    """Tell whether an item asks most of the queries that a stored baseline holds."""
-    path = golden_parameter(item).path
+def _asking_most(stored: Path, new: Mapping[Path, pytest.Item]) -> Iterator[Path]:
+    """Yield the paths, of `new` as above, whose items ask most of the queries that a stored baseline holds."""
     with suppress(IRMetricsError):
-        queries = run_config(item.config).golden_set(path).queries if path else {}
-        asked = {words_of(one.id, one.text, one.params) for one in queries.values()}
-        held = [words_of(i, one.text, one.params) in asked for i, one in Run.load(stored).answers.items()]
-        return 2 * sum(held) > len(held)
-    return False
+        held = {words_of(i, one.text, one.params) for i, one in Run.load(stored).answers.items()}
+        for path, item in new.items():
+            golden = golden_parameter(item).path
+            queries = run_config(item.config).golden_set(golden).queries if golden else {}
+            asked = {words_of(i, one.text, one.params) for i, one in queries.items()}
+            if 2 * len(held & asked) > len(held):
+                yield path
 
 
 _NARROWING_OPTIONS = (
