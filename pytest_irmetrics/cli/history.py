@@ -110,9 +110,8 @@ def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> Bas
         lacks = "is too shallow for" if beyond else "by itself gives no"
         asked = listed(beyond or wanted or options.metrics)
         raise shared.CommandError(f"{path}: {lacks} {asked}. Name other --metrics.")
-    notes = (
-        [f"Left out, as the baseline holds {now.depth} results a query: {listed(beyond)}."] if beyond else []
-    )
+    left_out = f"Left out, as the baseline holds {now.depth} results a query: {listed(beyond)}."
+    notes = [left_out] if beyond else []
     repository = Repository(baseline.path.parent)
     if repository.is_shallow:
         notes.append(

@@ -238,8 +238,7 @@ class _Move:
             more = f"up to {score_text(self.margin)} more is run noise"
             return verdict("undecided", f"{fell}, {why}: undecided ({rule}, and {more}).")
         if auto and not at_least(exact := gate.exact(change.baseline), fall):
-            said = f"{fell}; {rule}, {score_text(exact, fall)} where it may be chance."
-            return verdict("failed", said)
+            return verdict("failed", f"{fell}; {rule}, {score_text(exact, fall)} where it may be chance.")
         level = self.level
         if level is None:
             return verdict("failed", f"{fell}; {rule}.")
