@@ -67,7 +67,7 @@ def kind_of_change(
     sentences = [
         lacking,
         _chance_of(comparison, gates, failed[0]) if kind is None and lacking is None else None,
-        relevant_counts(side) if kind is None else text,
+        relevant_counts(side, leading) if kind is None else text,
         stages,
         _on_main_slice(side, leading) if leading is not None and mean_fell else None,
         missing,
@@ -131,8 +131,8 @@ def _on_main_slice(comparison: Comparison, metric: Metric) -> str | None:
     )
 
 
-def relevant_counts(comparison: Comparison) -> str:
-    """Count what became of relevant documents: how hit, recall and MRR moved, read together.
+def relevant_counts(comparison: Comparison, metric: Metric | None) -> str:
+    """Count what became of relevant documents, by a metric's `rel` if it has one: how hit, recall and MRR moved, read together.
 
     Of queries that were asked several times the counts are averages, over all pairs of an answer before and one now. Where
     nothing is judged, documents of any kind are counted.
@@ -140,8 +140,9 @@ def relevant_counts(comparison: Comparison) -> str:
     if comparison.now.golden.judges_nothing:
         return _document_counts(comparison)
     judged, counts = 0, [0.0] * 6
+    level = dict(metric.parameters).get("rel") if metric is not None else None
     for query in comparison.now.counted:
-        relevant = comparison.now.golden.relevant(query)
+        relevant = comparison.now.golden.relevant(query, level)  # type: ignore[arg-type]  # `rel` is a grade
         if not relevant:
             continue
         judged += 1

@@ -405,7 +405,7 @@ def _relevant_counts(comparison: Comparison, result: ItemResult) -> Iterator[str
     if not (result.failed or comparison.is_unchanged):
         from pytest_irmetrics.analysis.kind_of_change import relevant_counts  # noqa: PLC0415 - with -v alone
 
-        yield relevant_counts(comparison)
+        yield relevant_counts(comparison, result.leading_metric)
 
 
 _NOTES: Sequence[tuple[str, _About]] = (

@@ -111,8 +111,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
             comparison = Comparison(degraded.evaluation(intact), intact)
             # Without a file: whether that was edited is said of the intact run.
             decided = decide(Case(comparison.full, gates, comparison, against._replace(file="")))
-            changes = map(comparison.change, metrics)
-            moved = {change.metric: change.delta for change in changes if change.n}
+            moved = {change.metric: change.delta for change in map(comparison.change, metrics) if change.n}
         except EvaluationError as error:
             raise EvaluationError(f"--ir-selftest, {degraded.name}: {error}") from error
         caught = [verdict for verdict in decided if verdict.failed and verdict.key not in failing]

@@ -103,8 +103,7 @@ def golden_set_as_stored(run: Run) -> GoldenSet:
             passages=tuple(found),
         )
         queries.append(query)
-    level = 1 if run.relevance_level is None else run.relevance_level
-    return GoldenSet(queries, relevance_level=level)
+    return GoldenSet(queries, relevance_level=1 if run.relevance_level is None else run.relevance_level)
 
 
 # Means.

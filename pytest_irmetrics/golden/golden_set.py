@@ -66,9 +66,10 @@ class GoldenSet:
         r"""Return the query of an id; also where it is written as messages print it, on one line (``how\ndo I``)."""
         return self.queries.get(written) or self.queries.get(id_printed_as(written, self.queries) or "")
 
-    def relevant(self, query: Query) -> set[str]:
-        """Return what a query judges relevant: the ids of the documents and passages whose grade is the relevance level or higher."""
-        return {judged for judged, grade in query.judgments.items() if grade >= self.relevance_level}
+    def relevant(self, query: Query, level: Grade | None = None) -> set[str]:
+        """Return what a query judges relevant: the ids of the documents and passages whose grade is the relevance level, or another, or higher."""
+        least = self.relevance_level if level is None else level
+        return {judged for judged, grade in query.judgments.items() if grade >= least}
 
     @classmethod
     def load(
