@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import copyreg
 import multiprocessing
 import os
 import pickle
@@ -61,11 +62,16 @@ def answer_later(query):
     return as_async(lambda: [query])()
 
 
+def forget_reducers():
+    """Drop the way to pickle errors that importing Dask leaves in a process that is forked: it fails for a skip."""
+    copyreg.dispatch_table.clear()
+
+
 @pytest.fixture(scope="module", params=["fork", "spawn"])
 def processes(request):
     if request.param not in multiprocessing.get_all_start_methods():
         pytest.skip(f"processes cannot {request.param} here")
-    with ProcessPoolExecutor(2, mp_context=multiprocessing.get_context(request.param)) as executor:
+    with ProcessPoolExecutor(2, multiprocessing.get_context(request.param), forget_reducers) as executor:
         yield executor
 
 
