@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
@@ -67,7 +68,7 @@ class ItemResult:
     def report(self, nodeid: str, golden_set: str, *, everything: bool, judge: str | None) -> ItemReport:
         """Return what is printed and reported of it: all queries with ``everything``, else those that explain what failed.
 
-        ``judge`` is the command that lists what to judge, which is kept where judgments would decide on a failure.
+        ``judge`` is the command that lists what to judge, which is kept where judgments would decide on a failure: by what metric is added.
         """
         now, leading = self.evaluation, self.leading_metric
         gates = [_verdict_report(verdict) for verdict in self.verdicts]
@@ -95,7 +96,8 @@ class ItemResult:
             report.kind, report.kind_sentences, judgments_decide = kind_of_change(
                 self.comparison, self.gates, self.verdicts, leading, self.not_in_index
             )
-            report.judge = judge if judgments_decide else None
+            by = "" if leading is None or leading.kind == "overlap" else f" --by {shlex.quote(leading.name)}"
+            report.judge = judge + by if judge and judgments_decide else None
             report.notes = [note for note in self.notes if note.text not in report.kind_sentences]
         if self.comparison is not None and now.run.provenance:
             from pytest_irmetrics.analysis.provenance import provenance_difference  # noqa: PLC0415 - where the fixture is

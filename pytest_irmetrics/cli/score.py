@@ -81,8 +81,6 @@ def run(options: argparse.Namespace) -> int:
     result.notes += renamed
     named = [part for path in paths for part in ("--run", path)]
     named += [part for test in options.tests for part in ("--test", test)]
-    metric = result.leading_metric
-    named += [] if metric is None or metric.kind == "overlap" else ["--by", metric.name]
     label = shlex.join(["pytest-irmetrics", "label", options.golden, *named])
     report = result.report(
         runs[0][0],

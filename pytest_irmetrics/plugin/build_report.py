@@ -30,7 +30,7 @@ def build_item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     """Build the ItemReport that travels to the controller on the item's test report."""
     settings, single = item.settings, bool(item.settings.only_queries)
     own = result.against.name == OWN_BASELINE
-    judge = None if single else item.label_command(result.leading_metric, result.against.file)
+    judge = None if single else item.label_command(result.against.file)
     everything = bool(single or settings.reports) or item.verbosity >= 2
     report = result.report(item.node.nodeid, item.golden_name, everything=everything, judge=judge)
     report.only_queries = single
