@@ -88,17 +88,18 @@ def _plain_markdown(text: str) -> str:
     return _LINKED.sub("\\g<0>\u200b", _escape_invisible(text)).translate(_MARKDOWN)
 
 
-def code_markdown(text: str) -> str:
-    """Return `text` as a code span of GitHub's Markdown, for a table's cell: exact, to be copied, never a link."""
+def code_markdown(text: str, *, in_cell: bool = True) -> str:
+    """Return `text` as a code span of GitHub's Markdown, also for a table's cell: exact, to be copied, never a link."""
     shown = _escape_invisible(text)
-    if r"\|" in shown:  # renderers differ on whether this ends a cell
+    if in_cell and r"\|" in shown:  # renderers differ on whether this ends a cell
         return f"<code>{_plain_markdown(text)}</code>"
     longest = max((len(ticks) for ticks in re.findall("`+", shown)), default=0)
     fence = "`" * (longest + 1)
     # One blank on each side is stripped again, and needed where the text itself begins or ends with a tick or a blank.
     blank = " " if shown[:1] in "` " or shown[-1:] in "` " else ""
     # A cell ends at a pipe even within code, where no other backslash is taken off.
-    return f"{fence}{blank}{shown}{blank}{fence}".replace("|", r"\|")
+    code = f"{fence}{blank}{shown}{blank}{fence}"
+    return code.replace("|", r"\|") if in_cell else code
 
 
 def _escape_invisible(text: str) -> str:

@@ -147,8 +147,7 @@ def _block(block: Block) -> Iterator[str]:
             moved = (listed(documents, _DOCUMENTS_NAMED, between="; ") for documents in block.moved)
             yield from (f"- {_words(text)}" for text in (*block.faults, *moved))
         case Commands():
-            for purpose, command in block.commands:  # no cells, where a pipe needs a backslash
-                yield f"- {purpose}: {code_markdown(command)}".replace(r"\|", "|")
+            yield from (f"- {purpose}: {code_markdown(it, in_cell=False)}" for purpose, it in block.commands)
 
 
 def _cell(text: str) -> str:
