@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from itertools import product
 
-from pytest_irmetrics.analysis.signs import MISTAKES, NOT_OF_JUDGMENTS, Sign, find_sign
+from pytest_irmetrics.analysis.signs import MISTAKES, NOT_OF_JUDGMENTS, Sign, find_sign, is_part
 from pytest_irmetrics.analysis.stages import lost_at_stages, relevant_word
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import FEW, listed, plural
@@ -194,14 +194,13 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
     results = new = left = others = 0
     for query in comparison.now.queries(metric):
         before, now = comparison.first_rankings(query.id)
-        gone = set[str]() if before == now else {*before}.difference(now)
-        if now and gone and len(gone) == len(before):
+        if before and now and before != now and {*before}.isdisjoint(now):
             others += 1
             continue
         if comparison.depth is None:  # of a TREC run: which may hold fewer results than the other
             before, now = before[: len(now)], now[: len(before)]
         results += len(now[: metric.cutoff])
-        if before != now and now != tuple(entry for entry in before if entry not in gone):
+        if before != now and not is_part(now, before):
             judged = {*query.documents, *query.forbidden}
             # A further chunk of a document is none that is new.
             was, is_now = ({*documents_of(query, one[: metric.cutoff])} for one in (before, now))

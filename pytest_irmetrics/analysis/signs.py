@@ -10,7 +10,7 @@ import re
 import unicodedata
 from bisect import bisect
 from collections import Counter
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from itertools import chain
 from typing import NamedTuple
 from urllib.parse import unquote
@@ -148,9 +148,11 @@ def _ids_respelt(answers: AnswerPairs) -> str | None:
     # A page below another one has its id in front, too.
     if len(before & now.keys()) * 5 <= len(now) or _added_alike(longer):
         found |= longer
+    if len(found) < max(_FEWEST, len(new) / 2):
+        return None
     came = [(found[doc_id], pair) for pair in changed for doc_id in pair.now if doc_id in found]
     in_place = sum(was in pair.before or was in pair.query.documents for was, pair in came)
-    if len(found) < max(_FEWEST, len(new) / 2) or in_place * 5 < len(came):
+    if in_place * 5 < len(came):
         return None  # of other ids that are in those by chance, as the numbers of rows are, hardly one is
     is_now = next(doc_id for doc_id in now if doc_id in found)
     return (
@@ -251,10 +253,11 @@ def _ended_early(answers: AnswerPairs) -> str | None:
 
 def _began_late(answers: AnswerPairs) -> str | None:
     """Look for answers that are the baseline's from a later result on, all from the same one."""
-    starts = Counter(filter(None, map(_skipped, answers)))
+    beginnings = [pair.before[: _skipped(pair)] for pair in answers]
+    starts = Counter(filter(None, map(len, beginnings)))
     skipped = max(starts, key=starts.__getitem__, default=0)
-    beginnings = {pair.before[:skipped] for pair in answers if _skipped(pair) == skipped}
-    if not _enough(starts[skipped], answers) or len(beginnings) == 1:  # all lost one document, which is gone
+    # Where all lost the same, that is gone.
+    if not _enough(starts[skipped], answers) or len({one for one in beginnings if len(one) == skipped}) == 1:
         return None
     return (
         f"{starts[skipped]:,} of {plural(len(answers), 'answer')} begin at the baseline's result {skipped + 1}, and from there on are the "
@@ -329,7 +332,7 @@ def _fewer_results(answers: AnswerPairs) -> str | None:
     before, now = sum(len(pair.before) for pair in answers), sum(pair.returned for pair in answers)
     changed = _changed(answers)
     shorter = [pair for pair in answers if pair.returned < len(pair.before)]
-    thinned = sum(_is_part(pair) for pair in shorter)
+    thinned = sum(is_part(pair.now, pair.before) for pair in shorter)
     if len(shorter) < _FEWEST or not (now < _FEWER * before or _enough(thinned, changed)):
         return None
     look = "a filter applied after retrieval, a minimum score, a stricter match, or a missing shard"
@@ -342,10 +345,10 @@ def _fewer_results(answers: AnswerPairs) -> str | None:
     )
 
 
-def _is_part(pair: AnswerPair) -> bool:
-    """Tell whether an answer is the one before with results left out."""
-    rest = iter(pair.before)
-    return all(doc_id in rest for doc_id in pair.now)
+def is_part(now: Sequence[str], before: Sequence[str]) -> bool:
+    """Tell whether an answer is the one before with results left out, or none."""
+    rest = iter(before)
+    return all(doc_id in rest for doc_id in now)
 
 
 def _lost_before_ranking(answers: AnswerPairs) -> str | None:
