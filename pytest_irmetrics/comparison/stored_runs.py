@@ -28,6 +28,11 @@ def words_of(query_id: str, text: str | None, params: Mapping[str, Any]) -> tupl
     ) if params else ""
 
 
+def all_words(queries: Mapping[str, Query] | Answers) -> list[tuple[str, str]]:
+    """Return the key of each query, of a golden set or of a stored run, as `words_of` makes it."""
+    return [words_of(query_id, query.text, query.params) for query_id, query in queries.items()]
+
+
 def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:
     """Return the queries that have no answer under their id, or one to other words than theirs today."""
     return [q for i, q in queries.items() if i not in answers or not is_in_the_words_of(q, answers[i])]

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import plural, printable
-from pytest_irmetrics.comparison.stored_runs import under_todays_ids, without_others, words_of
+from pytest_irmetrics.comparison.stored_runs import all_words, under_todays_ids, without_others
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.config import requests_irmetrics, run_config, runs_tests
@@ -230,14 +230,13 @@ def _on_orphans(orphans: list[Path], new: Mapping[Path, pytest.Item], shown: Cal
 
 
 def _asking_most(stored: Path, new: Mapping[Path, pytest.Item]) -> Iterator[Path]:
-    """Yield the paths, of `new` as above, whose items ask most of the queries that a stored baseline holds."""
+    """Yield where the baselines of those `new` items are to be that ask most of the queries which a stored one holds."""
     with suppress(IRMetricsError):
-        held = {words_of(i, one.text, one.params) for i, one in Run.load(stored).answers.items()}
+        held = {*all_words(Run.load(stored).answers)}
         for path, item in new.items():
             golden = golden_parameter(item).path
             queries = run_config(item.config).golden_set(golden).queries if golden else {}
-            asked = {words_of(i, one.text, one.params) for i, one in queries.items()}
-            if 2 * len(held & asked) > len(held):
+            if 2 * len(held.intersection(all_words(queries))) > len(held):
                 yield path
 
 

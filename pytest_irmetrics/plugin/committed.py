@@ -19,7 +19,7 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import nearest_repository
 from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.comparison.stored_runs import not_answered, old_ids, with_moved, words_of
+from pytest_irmetrics.comparison.stored_runs import all_words, not_answered, old_ids, with_moved
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.plugin.baselines import modules_of
 from pytest_irmetrics.plugin.config import run_config
@@ -143,13 +143,13 @@ def _by_its_queries(item: GatedItem, fork: _Fork, path: str) -> str:
     same file for Git, by its content; that, or the path itself, where there is none. Raises RunError.
     """
     name = BaselineName.of(path)
-    asked = {words_of(query.id, query.text, query.params) for query in item.golden.queries.values()}
+    asked = {*all_words(item.golden.queries)}
     git_says = fork.renamed.get(path, path)
     found = [(0, 0, True, git_says)]
     for one in fork.baselines:
         run = fork.stored_run(one) if _test_is_gone(item, fork, one) else None
         if run is not None:
-            held = sum(words_of(i, answer.text, answer.params) in asked for i, answer in run.answers.items())
+            held = sum(words in asked for words in all_words(run.answers))
             other = BaselineName.of(one)
             if other._replace(function=name.function) == name or 2 * held >= len(run):
                 found.append((held + 1, len(name.parts & other.parts), one == git_says, one))
