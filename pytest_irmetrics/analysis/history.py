@@ -33,7 +33,7 @@ def history_of(
     versions = list(repository.history(path))
     today, before = _evaluate(now, golden, metrics, now.depth), None
     points: list[HistoryPoint] = []
-    for point, run in _found(repository, path, versions, now):
+    for point, run in _read_versions(repository, path, versions, now):
         points.append(point)
         if isinstance(run, Run):
             evaluation = _evaluate(run, golden, metrics, now.depth)
@@ -59,10 +59,10 @@ def history_of(
     return points, pin
 
 
-def _found(
+def _read_versions(
     repository: Repository, path: str, versions: Sequence[Version], now: Run
 ) -> Iterator[tuple[HistoryPoint, Run | str]]:
-    """Yield each version, oldest first, with its run, one at a time as many fill the memory; last what is not committed, if anything."""
+    """Yield each version of a baseline with its run, oldest first, then what is not committed: one in memory at a time, as all may take gigabytes."""
     run: Run | str = ""
     for version in reversed(versions):
         run = _read(repository, version.commit, version.path, version.commit[:10], now.depth)

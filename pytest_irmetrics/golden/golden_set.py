@@ -67,7 +67,7 @@ class GoldenSet:
         return self.queries.get(written) or self.queries.get(id_printed_as(written, self.queries) or "")
 
     def relevant(self, query: Query, level: Grade | None = None) -> set[str]:
-        """Return what a query judges relevant: the ids of the documents and passages whose grade is the relevance level, or another, or higher."""
+        """Return what a query judges relevant: the ids of the documents and passages with a grade of `level` or higher; unless given, of the relevance level."""
         least = self.relevance_level if level is None else level
         return {judged for judged, grade in query.judgments.items() if grade >= least}
 

@@ -96,16 +96,12 @@ SETTINGS: dict[str, tuple[str | None, str, _Kind]] = {
     "ir_since": ("", "The REF of --ir-since where that is not given", ("a branch, tag or commit", str)),
     "ir_accept": ("warn", "What a fall does that this branch has stored", _one_of("warn", "fail")),
     "ir_depth": ("10", "How many results a retriever is asked for", _COUNT),
-    "ir_duplicates": (
-        "error",
-        "What a repeated id in a ranking does (`collapse` keeps the first)",
-        _one_of("error", "collapse"),
-    ),
+    "ir_duplicates": ("error", "What a repeated id in a ranking does (`collapse` keeps the first)", _one_of("error", "collapse")),
     "ir_concurrency": ("1", "How many queries are in flight at once", _COUNT),
     "ir_timeout": ("", "How long a query may take", ("a number of seconds above 0", _seconds)),
     # The answers of each time are in memory.
     "ir_repeat": ("1", "How many times every query is asked", _whole_number(10_000)),
-}
+}  # fmt: skip
 """Setting → its default, as a user writes it (empty: none; None: no lines), its help, and what its value is.
 
 Fields of `RetrievalOptions`, and arguments of `ir_golden`, are found here by their names.

@@ -192,6 +192,8 @@ class Asking:
 
 def answer_to(query: Query, rankings: tuple[Sequence[str], ...], agreeing: int | None = None) -> Answer:
     """Return the answer to a query, of a retriever or of a stored run in its place, with the texts of those passages that are in its rankings; `agreeing` as in `Answer`."""
+    if not query.passages:
+        return Answer(rankings, query.text, query.params, agreeing=agreeing)
     found = {
         passage.key: (passage.doc, passage.normalized)
         for passage in query.passages
