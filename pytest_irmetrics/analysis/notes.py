@@ -393,7 +393,7 @@ def _run_noise(comparison: Comparison, result: ItemResult, *, small: bool) -> It
         if not held or verdict.metric is None or verdict.limit is None:
             continue
         noise = comparison.run_noise(verdict.metric, verdict.tag)
-        if noise is not None and noise.deviation > 0 and (verdict.limit < noise.margin) is small:
+        if noise is not None and (verdict.limit < noise.margin) is small:
             what = mean_name(verdict.metric, verdict.tag)
             less = "less" if small else "no less"
             limit = f"max_drop {score_text(verdict.limit)} of {what}"

@@ -130,7 +130,7 @@ class Comparison:
         return any(len(answer.rankings) > 1 for answers in runs for answer in answers.values())
 
     def run_noise(self, metric: str | Metric, tag: str | None = None) -> RunNoise | None:
-        """Return how much a change of a mean varies from run to run; None where neither side asked more than once."""
+        """Return how much a change of a mean varies from run to run; None where it does not, or neither side asked more than once."""
         if not self.is_repeated:
             return None
         from pytest_irmetrics.comparison.run_noise import measure_run_noise  # noqa: PLC0415 - most ask once

@@ -53,7 +53,7 @@ def measure_run_noise(
     before: Mapping[str, Sequence[float | None]],
     now: Mapping[str, Sequence[float | None]],
 ) -> RunNoise | None:
-    """Return how much a change varies from run to run; None where no paired query was asked more than once.
+    """Return how much a change varies from run to run; None where no query was asked more than once, or each score was the same each time.
 
     ``before`` and ``now`` map query ids to the scores of their repeats on each side, None where the metric left the query
     out. The variance is the larger of two: that of a sum of independent queries, Σ (w / Σw)² · s² / R on each side, where s²
@@ -77,7 +77,9 @@ def measure_run_noise(
     by_query = math.fsum(parts.values())
     of_passes = [side.of_passes if side.passes > 1 else repeated[0].of_passes for side in sides]
     by_pass = math.fsum(variance / side.passes for variance, side in zip(of_passes, sides, strict=True))
-    together = by_pass > 0 and by_pass >= by_query * (1 - _ROUNDING)
+    if not (by_pass or by_query):
+        return None
+    together = by_pass >= by_query * (1 - _ROUNDING)
     unstable = sorted((i for i, part in parts.items() if part > 0), key=lambda i: (-parts[i], i))
     return RunNoise(
         deviation=math.sqrt(by_pass if together else by_query),

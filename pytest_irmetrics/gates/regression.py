@@ -180,8 +180,7 @@ class _Move:
     @cached_property
     def noise(self) -> RunNoise | None:
         """How much the mean varies between runs of one retriever; None where it does not, and for a query's score."""
-        noise = None if self.gate.query_id else self.comparison.run_noise(self.gate.metric, self.gate.tag)
-        return noise if noise is not None and noise.deviation > 0 else None
+        return None if self.gate.query_id else self.comparison.run_noise(self.gate.metric, self.gate.tag)
 
     @property
     def margin(self) -> float:
