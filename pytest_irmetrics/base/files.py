@@ -10,6 +10,7 @@ import math
 import os
 import re
 import stat
+from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -34,7 +35,7 @@ class FileError(IRMetricsError):
 
 
 def read_bytes(path: Path, limit: int = MAX_RUN_BYTES) -> bytes:
-    """Return the content of a regular file of at most `limit` bytes, unpacked if it is gzip. Raises FileError."""
+    """Return the content of a regular file of at most `limit` bytes that may hold UTF-8, unpacked if it is gzip. Raises FileError."""
     try:
         # Before it is opened: a pipe would wait for its writer, and some devices do something.
         status = path.stat()
@@ -53,7 +54,10 @@ def read_bytes(path: Path, limit: int = MAX_RUN_BYTES) -> bytes:
         ) from None
     if data.startswith(LFS_POINTER):
         raise FileError("The file is in Git LFS and was not fetched. Fetch it: git lfs pull.")
-    return _unpacked(data, limit) if data.startswith(_GZIP_MAGIC) else data
+    data = _unpacked(data, limit) if data.startswith(_GZIP_MAGIC) else data
+    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or b"\x00" in data[:2]:
+        raise FileError("The file is in UTF-16, as PowerShell's `>` writes it, or UTF-32. Save it as UTF-8.")
+    return data
 
 
 def _unpacked(data: bytes, limit: int) -> bytes:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-from codecs import BOM_UTF8, BOM_UTF16_BE, BOM_UTF16_LE
+from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable
 from dataclasses import dataclass
 from pathlib import Path
@@ -133,8 +133,6 @@ def decode(data: bytes) -> str:
 
     Raises Wrong for another encoding than UTF-8, and for markers of a merge conflict.
     """
-    if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)) or b"\x00" in data[:2]:
-        raise Wrong((1, 1), "The file is in UTF-16 or UTF-32. Save it as UTF-8.")
     data = data.removeprefix(BOM_UTF8)
     try:
         text = data.decode().replace("\r\n", "\n")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import operator
 import shlex
-from codecs import BOM_UTF16_BE, BOM_UTF16_LE
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, SupportsIndex
@@ -186,7 +185,5 @@ def decode(data: bytes, shown: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
-        if data.startswith((BOM_UTF16_LE, BOM_UTF16_BE)):
-            raise RunError(f"{shown}:1: is UTF-16, as PowerShell's `>` writes it. Write UTF-8.") from None
         line = data[: error.start].count(b"\n") + 1
         raise RunError(f"{shown}:{line}: is not UTF-8. {how_to_restore(shown)}") from None

@@ -268,7 +268,7 @@ def test_formulas_are_guarded_and_texts_found_with_other_line_ends():
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (b"\xff\xfe", "list.csv:1:1: The file is in UTF-16 or UTF-32. Save it as UTF-8."),
+        (b"\xff\xfe", "list.csv:1:1: The file is in UTF-16, as PowerShell's `>` writes it, or UTF-32."),
         (b"id,docid\n", "list.csv:1:1: The header has no column `rating`."),
         (b"id,rating\n", "list.csv:1:1: The header has no column `docid`."),
         (b"", "list.csv:1:1: The header has no column `query`."),

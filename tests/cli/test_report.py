@@ -41,7 +41,7 @@ def test_the_step_summary_of_github_is_appended_to(monkeypatch):
 @pytest.mark.parametrize(
     ("data", "told"),
     [
-        (b"\xff\xfe", "r.json:1: is UTF-16"),
+        (b"\xff\xfe", "r.json:1: The file is in UTF-16"),
         (b"{", "r.json:1: is not JSON, or was cut short."),
         (b"[]", "r.json:1: is not a report. Give a file that `pytest --ir-report=json:PATH` wrote."),
         (

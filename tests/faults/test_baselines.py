@@ -202,7 +202,7 @@ BINARY = {
 def test_a_file_in_another_encoding_is_refused_with_its_line(project, files):
     names = files(list(BINARY.values()))
     said = project.run("--ir-baseline").stdout.str()
-    assert f"\n{names[0]}:1: is UTF-16, as PowerShell's `>` writes it. Write UTF-8." in said
+    assert f"\n{names[0]}: The file is in UTF-16, as PowerShell's `>` writes it, or UTF-32." in said
     assert f"\n{names[1]}:11: is not UTF-8. {RESTORE}" in said
 
 
