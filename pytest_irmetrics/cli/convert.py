@@ -53,13 +53,13 @@ def run(options: argparse.Namespace) -> int:
     """Read the input, write it in the other format, and say what that cannot hold."""
     form = options.form or _format_of(options.source, "--from")
     to = options.to or _format_of(options.target, "--to")
-    if (form in _RUN_SUFFIXES.values()) != (to in _RUN_SUFFIXES.values()):
+    is_run = to in _RUN_SUFFIXES.values()
+    if (form in _RUN_SUFFIXES.values()) is not is_run:
         raise shared.CommandError(
             f"{options.source}: A run holds rankings and a golden set judgments, and neither becomes the other. "
             "`pytest-irmetrics label` judges what a run returned."
         )
-    convert = _convert_run if to in _RUN_SUFFIXES.values() else _convert_golden_set
-    files, count, notes = convert(options, form, to)
+    files, count, notes = _convert_run(options, to) if is_run else _convert_golden_set(options, form, to)
     there = [path for path in files if path != shared.STANDARD and os.path.lexists(path)]
     if there and not options.force:
         raise shared.CommandError(f"{there[0]}: It is there already. Give --force, or another OUT.")
@@ -142,7 +142,7 @@ def _held(query: Query, target: Format, level: Grade) -> Query | None:
     return replace(query, judgments=grades) if is_held else None
 
 
-def _convert_run(options: argparse.Namespace, _form: str, to: str) -> tuple[dict[str, bytes], str, list[str]]:
+def _convert_run(options: argparse.Namespace, to: str) -> tuple[dict[str, bytes], str, list[str]]:
     """Return a run's file, as JSON or as a TREC run, how many queries it holds, and a note on what it does not.
 
     It is read as what its name, or on standard input its content, says.
