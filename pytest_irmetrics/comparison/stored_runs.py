@@ -5,7 +5,7 @@ from __future__ import annotations
 import json
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import FEW, listed, plural
@@ -21,16 +21,15 @@ from pytest_irmetrics.run.answer import NO_ANSWER, Answers
 # Queries.
 
 
-def words_of(query_id: str, text: str | None, params: Mapping[str, Any]) -> tuple[str, str]:
+def _words_of(query_id: str, asked: Query | Answer) -> tuple[str, str]:
     """Return the text and the params of a query as a key to find it by under another id; its id in place of a text that it lacks."""
-    return folded(text) if text else f"\0{query_id}", json.dumps(
-        params, sort_keys=True, default=str
-    ) if params else ""
+    text = folded(asked.text) if asked.text else f"\0{query_id}"
+    return text, json.dumps(asked.params, sort_keys=True, default=str) if asked.params else ""
 
 
 def all_words(queries: Mapping[str, Query] | Answers) -> list[tuple[str, str]]:
-    """Return the key of each query, of a golden set or of a stored run, as `words_of` makes it."""
-    return [words_of(query_id, query.text, query.params) for query_id, query in queries.items()]
+    """Return the text and the params of each query, of a golden set or of a stored run, as a key that does not go by its id."""
+    return [_words_of(*pair) for pair in queries.items()]
 
 
 def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:
@@ -42,10 +41,10 @@ def old_ids(wanted: Iterable[Query], answers: Answers, asked: Mapping[str, Query
     """Return today's id → id in a stored run, of wanted queries to whose words that has an answer which is to none of those `asked`."""
     by_words: dict[tuple[str, str], list[Query]] = {}
     for query in wanted:
-        by_words.setdefault(words_of(query.id, query.text, query.params), []).append(query)
+        by_words.setdefault(_words_of(query.id, query), []).append(query)
     found: dict[str, str] = {}
     for query_id, answer in answers.items() if by_words else ():
-        left = by_words.get(words_of(query_id, answer.text, answer.params))
+        left = by_words.get(_words_of(query_id, answer))
         if left and not (query_id in asked and is_in_the_words_of(asked[query_id], answer)):
             # Of several of the same words the one in the same letters, else in order.
             left.sort(key=lambda one: one.text != answer.text)
