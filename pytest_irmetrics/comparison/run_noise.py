@@ -25,17 +25,12 @@ class RunNoise(NamedTuple):
 
     deviation: float
     """The standard deviation of the change, on the metric's scale."""
-    quantile: float
-    """How many of these deviations beyond its limit a fall must be to fail."""
+    margin: float
+    """How far a mean may fall beyond its limit and still count as run noise: so many deviations as the level wants."""
     unstable: tuple[str, ...]
     """Ids of the queries whose scores differ between repeats, those that move the mean most first."""
     asked: tuple[int, int]
     """How often today's run and the baseline's asked each query."""
-
-    @property
-    def margin(self) -> float:
-        """How far a mean may fall beyond its limit and still count as run noise."""
-        return self.quantile * self.deviation
 
 
 class _Side(NamedTuple):
@@ -81,12 +76,9 @@ def measure_run_noise(
         return None
     together = by_pass >= by_query * (1 - _ROUNDING)
     unstable = sorted((i for i, part in parts.items() if part > 0), key=lambda i: (-parts[i], i))
-    return RunNoise(
-        deviation=math.sqrt(by_pass if together else by_query),
-        quantile=t_quantile(_LEVEL, _degrees_of_freedom(repeated)) if together else _NORMAL_QUANTILE,
-        unstable=tuple(unstable),
-        asked=(sides[0].passes, sides[1].passes),
-    )
+    deviation = math.sqrt(by_pass if together else by_query)
+    quantile = t_quantile(_LEVEL, _degrees_of_freedom(repeated)) if together else _NORMAL_QUANTILE
+    return RunNoise(deviation, quantile * deviation, tuple(unstable), (sides[0].passes, sides[1].passes))
 
 
 def _measure_side(weights: Mapping[str, float], repeats: Mapping[str, Sequence[float | None]]) -> _Side:
