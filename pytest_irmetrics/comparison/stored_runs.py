@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -30,6 +30,12 @@ def _words_of(query_id: str, asked: Query | Answer) -> tuple[str, str]:
 def all_words(queries: Mapping[str, Query] | Answers) -> list[tuple[str, str]]:
     """Return the text and the params of each query, of a golden set or of a stored run, as a key that does not go by its id."""
     return [_words_of(*pair) for pair in queries.items()]
+
+
+def held_of(answers: Answers, asked: Collection[tuple[str, str]]) -> tuple[int, bool]:
+    """Return how many queries of a stored run are `asked`, as `all_words` tells, and whether so many that it is of the test which asks them: half."""
+    held = sum(words in asked for words in all_words(answers))
+    return held, 2 * held >= len(answers) > 0
 
 
 def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:

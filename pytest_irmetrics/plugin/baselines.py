@@ -14,7 +14,7 @@ import pytest
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import plural, printable
-from pytest_irmetrics.comparison.stored_runs import all_words, under_todays_ids, without_others
+from pytest_irmetrics.comparison.stored_runs import all_words, held_of, under_todays_ids, without_others
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.config import requests_irmetrics, run_config, runs_tests
@@ -221,7 +221,7 @@ def _on_orphans(orphans: list[Path], new: Mapping[Path, pytest.Item], shown: Cal
     lines = [f"The {which} to no item of this test: {why}"]
     for orphan in orphans:
         alike = [path for path in new if BaselineName.of(orphan).parts <= BaselineName.of(path).parts]
-        to = alike or _asking_most(orphan, new)
+        to = alike or _asking_half(orphan, new)
         moves = [shlex.join(["git", "mv", shown(orphan), shown(path)]) for path in to]
         several = "got parameters, one of these, to the test that searches as it did"
         lines += [f"Where it {'was renamed' if len(moves) == 1 else several}:", *moves] if moves else []
@@ -229,14 +229,14 @@ def _on_orphans(orphans: list[Path], new: Mapping[Path, pytest.Item], shown: Cal
     return "\n".join(map(printable, lines))
 
 
-def _asking_most(stored: Path, new: Mapping[Path, pytest.Item]) -> Iterator[Path]:
-    """Yield where the baselines of those `new` items are to be that ask most of the queries which a stored one holds."""
+def _asking_half(stored: Path, new: Mapping[Path, pytest.Item]) -> Iterator[Path]:
+    """Yield where the baselines of those `new` items are to be that ask half of the queries or more which a stored one holds."""
     with suppress(IRMetricsError):
-        held = {*all_words(Run.load(stored).answers)}
+        answers = Run.load(stored).answers
         for path, item in new.items():
             golden = golden_parameter(item).path
             queries = run_config(item.config).golden_set(golden).queries if golden else {}
-            if 2 * len(held.intersection(all_words(queries))) > len(held):
+            if held_of(answers, {*all_words(queries)})[1]:
                 yield path
 
 
