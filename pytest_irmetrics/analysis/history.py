@@ -10,6 +10,7 @@ from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison, compare, compare_with_itself
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.golden import GoldenSet
+from pytest_irmetrics.golden.query import is_in_the_words_of
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.history import HistoryPoint
 from pytest_irmetrics.retrieval import Retrieved
@@ -107,7 +108,7 @@ def _compare(point: HistoryPoint, now: Evaluation, before: Evaluation) -> None:
     point.added, point.dropped = sorted(new.keys() - old.keys()), sorted(old.keys() - new.keys())
     for query_id in sorted(new.keys() & old.keys()):
         one, other = old[query_id], new[query_id]
-        if (one.text, one.params) != (other.text, other.params):
+        if not is_in_the_words_of(other, one):
             point.reworded.append(query_id)
         elif one.judgments != other.judgments:
             point.relabelled.append(query_id)

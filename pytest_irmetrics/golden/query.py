@@ -121,8 +121,8 @@ def folded(text: str) -> str:
     return normalize_text(text).casefold()
 
 
-def is_in_the_words_of(query: Query, answer: Answer) -> bool:
-    """Whether a stored answer was to this text and params; a run without texts (a TREC run) pairs by id."""
+def is_in_the_words_of(query: Query | Answer, answer: Answer) -> bool:
+    """Whether a stored answer was to this text and params, or those of another answer; a run without texts (a TREC run) pairs by id."""
     stored, text = answer.text, query.text or ""
     return stored is None or (
         answer.params == query.params and (stored == text or folded(stored) == folded(text))

@@ -193,7 +193,7 @@ def test_edits_of_queries_and_judgments_are_told_and_move_nothing_else(folder):
     old = [
         answer("old", "old", {"o1": 1}, ["z"]),
         answer("old", "older", {"o1": 1}, ["o1"]),
-        answer("old", "older", {"q": 1}, ["o1"]),
+        answer("old", "Older", {"q": 1}, ["o1"]),  # in other case, which is no other question
     ]
     commit(
         folder,
@@ -204,7 +204,7 @@ def test_edits_of_queries_and_judgments_are_told_and_move_nothing_else(folder):
     )
     _, reword, relabel, drop = points()
     assert (reword["reworded"], reword["changes"]["mrr"]) == (["old"], 0)
-    assert relabel["relabelled"] == ["old"]
+    assert (relabel["relabelled"], relabel["reworded"]) == (["old"], [])
     # Changes are over today's queries, of which `old` is none.
     assert (relabel["changes"]["mrr"], relabel["as_judged_before"]) == (pytest.approx(-1 / 3), {})
     assert drop["dropped"] == ["old"]
