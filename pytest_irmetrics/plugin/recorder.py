@@ -26,7 +26,7 @@ from pytest_irmetrics.plugin.baselines import unused_baselines
 from pytest_irmetrics.plugin.config import REPORT_ATTRIBUTE, run_config, runs_tests
 from pytest_irmetrics.reports import ItemReport, SessionReport
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
-from pytest_irmetrics.reports.session_report import RunInfo
+from pytest_irmetrics.reports.session_report import HIDDEN, RunInfo
 from pytest_irmetrics.reports.terminal import summary_lines
 from pytest_irmetrics.run.baseline import baseline_path
 
@@ -243,8 +243,9 @@ class Recorder:
             return []
         # What was skipped, or failed as expected, read none unless it was compared with that.
         tests = [(one, one.item_report) for one in self._attempts.values()]
-        ran = ("passed", "failed", "xpassed")
-        read = {one.baseline for one, found in tests if one.outcome in ran or (found and found.against)}
+        read = {
+            one.baseline for one, found in tests if one.outcome not in HIDDEN or (found and found.against)
+        }
         unread = [one.baseline for one, _ in tests if one.baseline not in read and one.baseline.exists()]
         # Those are known also where options leave other tests out; --ir-query and --ir-selftest skip tests of their own.
         known = [] if settings.only_queries or settings.selftest else unread

@@ -12,6 +12,9 @@ from pytest_irmetrics.reports.item_report import ItemReport, ScoreRow, VerdictRe
 _NAMED = 20
 """How many baselines that gate nothing any more are named."""
 
+HIDDEN = ("skipped", "xfailed")
+"""The outcomes with which a test fails no run, whatever fell."""
+
 _ENDINGS = {
     1: "The command failed all the same: tests failed that measure nothing here.",
     2: "The run was interrupted; what follows was measured until then.",
@@ -111,7 +114,6 @@ class SessionReport(NamedTuple):
     def baseline_notes(self) -> Iterator[str]:
         """Say which baselines no test read, or are gone since a commit, and which losses a mark hides; count those not compared with."""
         unused, gone, names = self.unused_baselines, self.gone_since, self.names
-        hidden = ("skipped", "xfailed")
         if count := self.baselines_passed_over:
             were = plural(count, "stored baseline was", "stored baselines were")
             cure = "To compare: --ir-baseline, or `ir_baseline = true` among the settings."
@@ -119,7 +121,7 @@ class SessionReport(NamedTuple):
         if unused:
             one = len(unused) == 1
             lead = f"the {'baseline' if one else 'baselines'} {listed(unused, _NAMED)} {'was' if one else 'were'}"
-            skipped = [i for i, outcome in self.outcomes.items() if outcome in hidden and i not in names]
+            skipped = [i for i, outcome in self.outcomes.items() if outcome in HIDDEN and i not in names]
             known = f"Skipped, or failed as expected: {listed(skipped, _NAMED)}. Else a" if skipped else "A"
             why = f"{known} test may be deselected, not collected or taken out by a hook, lack the fixture irmetrics, or be gone"
             yield f"{lead} read by no test. A loss there fails no run. {why}; then delete {'it' if one else 'them'}."
@@ -127,7 +129,7 @@ class SessionReport(NamedTuple):
             were = plural(len(gone), "baseline is", "baselines are")
             yield f"{were} gone since the commit of --ir-since, so that no test is held to that: {listed(gone, _NAMED)}."
         judged = [one for one in self.items if one.since and one.since.refuses and one.since.state != "new"]
-        lost = [i.nodeid for i in judged if self.outcomes.get(i.nodeid) in hidden]
+        lost = [i.nodeid for i in judged if self.outcomes.get(i.nodeid) in HIDDEN]
         if lost:
             yield f"`ir_accept = fail` refuses no loss of {listed(lost, _NAMED, names.__getitem__)}: skipped, or failed as expected."
 
