@@ -224,7 +224,7 @@ class ItemResult:
     def floors(self) -> list[Verdict]:
         """The failed gates on how low all queries, or the queries with a tag, may score."""
         floors = [v for v in self.verdicts if v.failed and v.word in ("min", "min_each") and not v.single]
-        return [verdict for verdict in floors if not verdict.compares and not verdict.over_no_query]
+        return [verdict for verdict in floors if not verdict.holds_to_baseline and not verdict.over_no_query]
 
     def is_acceptable(self, kind: str | None) -> bool:
         """Tell whether to offer a new baseline: the test would pass with it, but for floors, and a change of this kind may be meant.
@@ -239,7 +239,7 @@ class ItemResult:
             if kind in MISTAKES:
                 return False
         failed = [verdict for verdict in self.verdicts if verdict.failed]
-        fell = [verdict for verdict in failed if verdict.compares or verdict.word == "baseline"]
+        fell = [verdict for verdict in failed if verdict.holds_to_baseline or verdict.word == "baseline"]
         if self.comparison is not None and self.comparison.edited_means:
             return False  # the file is to be restored
         # A gate over no query would have none under a new baseline either.

@@ -41,7 +41,7 @@ def kind_of_change(
     judgments are spoken, and `not_in_index` are judged documents that the index lacks.
     """
     failed = [verdict for verdict in verdicts if verdict.failed]
-    fell = [verdict for verdict in failed if verdict.compares or verdict.on_fall]
+    fell = [verdict for verdict in failed if verdict.holds_to_baseline or verdict.on_fall]
     unknown_ids = any(verdict.word == "ids" for verdict in failed)
     if not (fell or unknown_ids):
         return None, [], False

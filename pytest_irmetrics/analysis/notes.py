@@ -132,7 +132,7 @@ def _came_back_empty(result: ItemResult) -> Iterator[str]:
         known.update(i for i in comparison.paired if not comparison.baseline.has_results(i))
     asked = [query.id for query in now.counted if not query.no_answer]
     empty = [query_id for query_id in asked if not now.has_results(query_id) and query_id not in known]
-    if comparison is not None and empty and any(verdict.compares for verdict in failed):
+    if comparison is not None and empty and any(verdict.holds_to_baseline for verdict in failed):
         from pytest_irmetrics.analysis.signs import find_sign  # noqa: PLC0415 - needed after a failure alone
 
         if find_sign(comparison).kind == "nothing_returned":

@@ -111,8 +111,8 @@ class Verdict(NamedTuple):
         return self.state == "failed"
 
     @property
-    def compares(self) -> bool:
-        """Whether it is on how today's run differs from the baseline."""
+    def holds_to_baseline(self) -> bool:
+        """Whether it is on what became worse than the baseline, which a new baseline would accept; not on a gain, unlike `Gate.compares`."""
         return self.word in BASELINE_WORDS or (self.metric is not None and self.metric.kind == "overlap")
 
     @property
