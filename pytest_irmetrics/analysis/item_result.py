@@ -76,10 +76,10 @@ class ItemResult:
             nodeid=nodeid,
             golden_set=golden_set,
             outcome="error" if now.errors else "failed" if self.failed else "passed",
-            rows=self.rows(),
+            rows=self._rows(),
             leading_metric=None if leading is None else leading.name,
             gates=gates,
-            slices=self.slices(),
+            slices=self._rows_by_tag(),
             notes=list(self.notes),
             query_count=len(now.counted),
             unasked=now.retrieved.unasked,
@@ -110,7 +110,8 @@ class ItemResult:
         if not report.kind_sentences and any(map(_is_about_results, self.verdicts)):
             from pytest_irmetrics.analysis.stages import lost_at_stages  # noqa: PLC0415 - needed after a failure alone
 
-            report.kind_sentences = [*filter(None, lost_at_stages(now)[:1])]
+            sentence, _ = lost_at_stages(now)
+            report.kind_sentences = [] if sentence is None else [sentence]
         return report
 
     def _queries(self, gates: Sequence[VerdictReport], *, everything: bool) -> list[QueryReport]:
@@ -149,7 +150,7 @@ class ItemResult:
             query.explains = [*explaining[query.query_id]] if query.query_id in explaining else None
         return sorted(queries, key=key)
 
-    def rows(self) -> list[ScoreRow]:
+    def _rows(self) -> list[ScoreRow]:
         """Return the score table: every metric over all queries, then the gated slices."""
         if self.evaluation.errors:
             return []
@@ -207,7 +208,7 @@ class ItemResult:
         overlap = next((metric for metric in others if metric.kind == "overlap"), None)
         return broken or overlap or usual_metric(gated) or usual_metric(self.evaluation.metrics)
 
-    def slices(self) -> list[ScoreRow]:
+    def _rows_by_tag(self) -> list[ScoreRow]:
         """Return the table by tag: the leading metric over the queries of each, compared with the baseline."""
         metric = self.leading_metric
         tags = self.evaluation.tags
