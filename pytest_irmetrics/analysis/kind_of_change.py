@@ -17,7 +17,7 @@ from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.comparison.significance import FALSE_ALARM_ONE_IN, drop_for_chance, share_falling_beyond
 from pytest_irmetrics.comparison.slices import main_slice
 from pytest_irmetrics.gates.verdict import Verdict
-from pytest_irmetrics.golden.query import documents_of
+from pytest_irmetrics.golden.query import documents_of, known_ids
 from pytest_irmetrics.metrics import Metric, mean
 from pytest_irmetrics.thresholds import Gates
 
@@ -201,7 +201,7 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
             before, now = before[: len(now)], now[: len(before)]
         results += len(now[: metric.cutoff])
         if before != now and not is_part(now, before):
-            judged = {*query.documents, *query.forbidden}
+            judged = {*known_ids(query)}
             # A further chunk of a document is none that is new.
             was, is_now = ({*documents_of(query, one[: metric.cutoff])} for one in (before, now))
             new += len(is_now - was - judged)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.evaluation.evaluation import CustomMetrics, Evaluation, EvaluationError, shallower
 from pytest_irmetrics.golden import GoldenSet
-from pytest_irmetrics.golden.query import documents_of
+from pytest_irmetrics.golden.query import documents_of, known_ids
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.metrics.names import read_metrics
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, retrieve
@@ -158,11 +158,11 @@ def find_unknown_ids(evaluation: Evaluation) -> UnknownIds | None:
     for query in counted:
         for ranking in evaluation.rankings(query.id):
             documents = dict.fromkeys(documents_of(query, ranking))
-            if not documents.keys().isdisjoint((*query.documents, *query.forbidden)):
+            if not documents.keys().isdisjoint(known_ids(query)):
                 return None  # as nearly always, at the first query
             returned |= documents
             answers.add(tuple(ranking))
-    known = {doc_id for query in counted for doc_id in (*query.documents, *query.forbidden)}
+    known = {doc_id for query in counted for doc_id in known_ids(query)}
     is_one_answer = len(answers) == 1 < len(returned) and len(counted) > 2
     is_other = bool(known and returned) and known.isdisjoint(returned)
     return UnknownIds(list(returned), sorted(known), is_one_answer) if is_other else None

@@ -15,7 +15,7 @@ from pytest_irmetrics.base.escape import id_printed_as
 from pytest_irmetrics.base.numbers import MAX_GRADE, as_whole_number, finite_number
 from pytest_irmetrics.base.wording import cut, plural, quote
 from pytest_irmetrics.golden.formats import read_golden_set
-from pytest_irmetrics.golden.query import Query
+from pytest_irmetrics.golden.query import Query, known_ids
 from pytest_irmetrics.golden.source import GoldenSetError, Problem, Source, Wrong, format_place
 from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.run.answer import as_id
@@ -113,8 +113,7 @@ class GoldenSet:
     @cached_property
     def document_ids(self) -> frozenset[str]:
         """The documents that it judges or forbids."""
-        queries = self.queries.values()
-        return frozenset(doc_id for query in queries for doc_id in (*query.documents, *query.forbidden))
+        return frozenset(doc_id for query in self.queries.values() for doc_id in known_ids(query))
 
     @cached_property
     def judges_nothing(self) -> bool:

@@ -13,7 +13,7 @@ from pytest_irmetrics.base.escape import is_invisible
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text
 from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.query import Query, folded
+from pytest_irmetrics.golden.query import Query, folded, known_ids
 from pytest_irmetrics.metrics import Metric, Scorer, mean_of_scored
 from pytest_irmetrics.thresholds import EACH_TAG, MIN_TAGGED, WORDS, Limit
 
@@ -49,7 +49,7 @@ def _doubtful_texts(golden: GoldenSet) -> Iterator[_Note]:
     for query in golden.queries.values():
         named = [("query", query.text or "")] + [("query id", query.id)] * (query.id != query.text)
         named += [("tag", tag) for tag in query.tags]
-        named += [("document id", doc_id) for doc_id in (*query.documents, *query.forbidden)]
+        named += [("document id", doc_id) for doc_id in known_ids(query)]
         for what, text in named:
             if (what, text) in seen:
                 continue
@@ -88,7 +88,7 @@ def _shown(text: str) -> str:
 def _joined_ids(golden: GoldenSet) -> Iterator[_Note]:
     """Find document ids that are several others with commas between them: lists without their brackets."""
     for query_id, query in golden.queries.items():
-        for doc_id in (*query.documents, *query.forbidden):
+        for doc_id in known_ids(query):
             parts = map(str.strip, doc_id.split(","))
             joined = "," in doc_id and golden.document_ids.issuperset(parts)
             if joined or _NUMBERED.fullmatch(doc_id):

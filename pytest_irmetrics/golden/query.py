@@ -113,6 +113,11 @@ class Query:
         return documents
 
 
+def known_ids(query: Query) -> tuple[str, ...]:
+    """Return the ids of the documents that a query judges, as a whole or by passage, or forbids."""
+    return (*query.documents, *query.forbidden)
+
+
 # Beside a stored answer
 
 

@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.golden import Query
+from pytest_irmetrics.golden.query import known_ids
 from pytest_irmetrics.run.answer import Provenance, as_id
 
 if TYPE_CHECKING:
@@ -330,7 +331,7 @@ def goes_by_metadata(items: Sequence[Any], query: Query, known: Collection[str])
     parts = list(map(_without_score, items))
     own = {as_id(_first(_id_fields(part))) for part in parts}
     named = {as_id(value) for part in parts for value in fields_of(part, SOURCE_NAMES)} - {None}
-    for ids in ({*query.documents, *query.forbidden}, known):
+    for ids in ({*known_ids(query)}, known):
         if not (own.isdisjoint(ids) and named.isdisjoint(ids)):
             return own.isdisjoint(ids)
     return own == {None}

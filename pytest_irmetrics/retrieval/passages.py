@@ -12,7 +12,7 @@ from itertools import chain, count
 from typing import Any
 
 from pytest_irmetrics.base.wording import quote
-from pytest_irmetrics.golden.query import LONGEST_PASSAGE, Passage, Query, digest, normalize_text
+from pytest_irmetrics.golden.query import LONGEST_PASSAGE, Passage, Query, digest, known_ids, normalize_text
 from pytest_irmetrics.retrieval.answers import (
     SOURCE_NAMES,
     AnswerError,
@@ -47,7 +47,7 @@ def read_chunk_ranking(
     does; for a chunk that comes twice, unless that is "collapse"; and for one without a text that can be read, or
     where all are blank, of a document judged by passage.
     """
-    own = {*query.documents, *query.forbidden}
+    own = {*known_ids(query)}
     documents = read_ids(items, options.doc_id, lambda item: _read_document(own, options.known, item))
     keep_titles(items, documents, seen.titles)
     collapse = options.duplicates == "collapse"
