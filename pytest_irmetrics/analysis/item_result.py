@@ -11,7 +11,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluation import Rankings
-from pytest_irmetrics.gates.verdict import NOTHING, Against, Case, Verdict, rates_rankings, usual_metric
+from pytest_irmetrics.gates.verdict import Against, Case, Verdict, rates_rankings, usual_metric
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Grade, Metric
 from pytest_irmetrics.reports.item_report import (
@@ -48,7 +48,7 @@ class ItemResult:
     comparison: Comparison | None = None
     checked: bool = True
     """Whether the gates were decided; False for ``evaluate``, which only measures."""
-    against: Against = NOTHING
+    against: Against = field(default_factory=Against)
     """The run that it was compared with: where a fall since another commit is all that counts, the run of then."""
     notes: list[Note] = field(default_factory=list)
     almost_held: Mapping[tuple[str, str], str] = field(default_factory=dict)

@@ -121,16 +121,13 @@ class Verdict(NamedTuple):
         return self.metric, self.tag, self.word, self.single and self.queries
 
 
-NOTHING = Against()
-
-
 class Case(NamedTuple):
     """What the gates of one test are judged by: its run, and how that compares with another, where there is one."""
 
     evaluation: Evaluation
     gates: Gates
     comparison: Comparison | None = None
-    against: Against = NOTHING
+    against: Against = Against()
     """The baseline, or what stands in for it."""
     storing: bool = False
     """Whether a new baseline is being stored: what would fail against the one before is then not checked."""
