@@ -23,8 +23,8 @@ from pytest_irmetrics.golden.source import Source, Wrong, read_json
 _HELD = frozenset(("tags", "weight", "params"))
 FORMATS = {"csv": Format((".csv",), _HELD), "tsv": Format((".tsv",), _HELD), "beir": Format((), frozenset())}
 
-COLUMNS = ("query", "docid", "rating", "id", "tags", "weight")
-_COLUMN_NAMES = f"{', '.join(COLUMNS)} and params.NAME"
+_COLUMNS = ("query", "docid", "rating", "id", "tags", "weight")
+_COLUMN_NAMES = f"{', '.join(_COLUMNS)} and params.NAME"
 _ALIASES = {
     **dict.fromkeys(("doc_id", "doc id", "corpus-id"), "docid"),  # the second of Quepid, the last of BEIR
     "query text": "query",  # of Quepid
@@ -121,7 +121,7 @@ def _column(name: str, also: Collection[str]) -> str:
         return f"params.{name[len('params.') :]}"  # with its case
     if known.startswith(_QUEPID_RATER):
         return _QUEPID_RATER
-    return known if known in (*COLUMNS, *also) else ""
+    return known if known in (*_COLUMNS, *also) else ""
 
 
 def _read_row(line: int, cells: Sequence[str], columns: Sequence[str]) -> Row:

@@ -157,7 +157,7 @@ _Dumper.add_representer(str, _Dumper.represent_text)
 
 
 def set_as_dict(golden: GoldenSet) -> dict[str, Any]:
-    """Return what a set says besides its queries, as `convert` names what another format drops; no name that is that of the file."""
+    """Return what a set says besides its queries, by its keys in YAML; its name only where that is another than the file's."""
     found: dict[str, Any] = {}
     from_path = () if golden.path is None else (without_gz(golden.path).stem, golden.path.name)
     if golden.name not in from_path:
