@@ -44,7 +44,7 @@ class ItemResult:
 
     evaluation: Evaluation
     gates: Gates
-    verdicts: tuple[Verdict, ...] = ()
+    verdicts: tuple[Verdict, ...]
     comparison: Comparison | None = None
     checked: bool = True
     """Whether the gates were decided; False for ``evaluate``, which only measures."""

@@ -387,7 +387,7 @@ def _p_text(p: float, level: float, sign: str = " = ") -> str:
     return f"p{sign}{score_text(p, level, digits=3 if p < 0.01 else 2)}"
 
 
-def noise_text(noise: RunNoise, limit: float | None = None) -> str:
+def noise_text(noise: RunNoise, limit: float | None) -> str:
     """Say how much a mean varies from run to run, and up to which fall it passes with this ``limit``."""
     now, before = noise.asked
     asked = f"{plural(now, 'answer')} a query today and {before} in the baseline"

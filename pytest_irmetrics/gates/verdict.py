@@ -190,7 +190,7 @@ def resolve_with_default(
     return resolve([*places, [Threshold(metric, words, None, origin, by_default=True) for metric in gated]])
 
 
-def with_each_tag(gates: Gates, evaluation: Evaluation, comparison: Comparison | None = None) -> Gates:
+def with_each_tag(gates: Gates, evaluation: Evaluation, comparison: Comparison | None) -> Gates:
     """Return gates in which a limit on each tag (`*`) is one on every tag that enough queries of its metric carry.
 
     So too on one that enough carried in the run that is compared with, or an edit would take its gate away. One that a tag has

@@ -40,7 +40,7 @@ class Target:
     path: Path
     format: str
     """One of `FORMATS`."""
-    appends: bool = False
+    appends: bool
     """Whether it is the summary of a GitHub Actions step, to which every command appends."""
 
 
