@@ -371,7 +371,8 @@ def fail(message: str, headline: str = "") -> NoReturn:
 def shorten_repeated_message(item: pytest.Item, report: pytest.TestReport, raised: BaseException) -> None:
     """Leave only a failure's first line to what repeats it: the short summary where CI is set, JUnit's `message`.
 
-    A failure that no line of the test raised is placed at the test, which ``--tb=line`` and annotations of CI show.
+    A failure that no line of the test raised is placed at the test, which ``--tb=line`` and annotations of CI show. Of any
+    other the traceback ends at the line that called us, where ``--pdb`` then stops.
     """
     headline = getattr(raised, _HEADLINE, None)
     crash = getattr(report.longrepr, "reprcrash", None)
@@ -380,6 +381,13 @@ def shorten_repeated_message(item: pytest.Item, report: pytest.TestReport, raise
         if Path(crash.path).parent == Path(__file__).parent:
             file, line, _ = item.reportinfo()
             crash.path, crash.lineno = os.fspath(file), (line or 0) + 1
+            return
+        entry = caller = raised.__traceback__
+        while entry is not None:
+            caller = caller if "__tracebackhide__" in entry.tb_frame.f_globals else entry
+            entry = entry.tb_next
+        if caller is not None:
+            caller.tb_next = None
 
 
 def _progress_of(node: pytest.Item, total: int) -> Callable[[int], None] | None:

@@ -67,12 +67,14 @@ FAILURES = {
 def test_a_failure_of_the_fixture_is_placed_at_the_line_that_uses_it(project, body):
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.99)'], body)
     assert places(project) == [f"{project.path / 'test_search.py'}:6"]
+    assert stop(project) == f"{project.path / 'test_search.py'}:6"
 
 
 def test_a_failure_of_acheck_is_placed_at_the_line_that_awaits_it(project):
     project.make_async()
     project.answers({})
     assert places(project) == [f"{project.path / 'test_search.py'}:7"]
+    assert stop(project) == f"{project.path / 'test_search.py'}:7"
 
 
 @pytest.mark.parametrize("body", ["pass", "try: irmetrics.check()\n    except BaseException: pass"])
@@ -102,3 +104,10 @@ def places(project):
         assert "hidden" not in result.stdout.str()
         found = [match[1] for line in result.outlines if (match := re.match(r"(\S+\.py:\d+): ", line))]
     return found
+
+
+def stop(project):
+    """Return where ``--pdb`` stops."""
+    project.write("stops.py", "import pdb\nclass Stops(pdb.Pdb):\n    def cmdloop(self, intro=None): pass\n")
+    output = project.run("--pdb", "--pdbcls=stops:Stops").stdout.str()
+    return ":".join(re.search(r"(?m)^> (\S+)\((\d+)\)", output).groups())
