@@ -20,7 +20,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.metrics import mean
-from pytest_irmetrics.run.answer import document_of
+from pytest_irmetrics.run.answer import CHUNK, document_of
 
 _FEWEST = 3
 """In how many answers a sign must be seen, how many results they must have, and how many ids: one or two are single cases."""
@@ -86,8 +86,8 @@ AnswerPairs = list[AnswerPair]
 def find_sign(comparison: Comparison) -> Sign:
     """Return the first sign that the answers show; one without a kind where they show none."""
     entries = _answers(comparison)
-    passages = any(pair.query.passages for pair in entries)
-    documents = [pair.of_documents() for pair in entries] if passages else entries
+    chunked = any(pair.query.passages or CHUNK in "".join(pair.before + pair.now) for pair in entries)
+    documents = [pair.of_documents() for pair in entries] if chunked else entries
     for kind in _KINDS:
         if text := kind.look(documents if kind.by_document else entries):
             return Sign(kind.name, text)

@@ -124,7 +124,8 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
             # A metric that was gated at that commit alone has no score today.
             metric = verdict.metric if verdict.metric in now.metrics else None
             is_edited = verdict.word in _ABOUT_ANSWERS or not is_anew
-            limits_changed = _ADDED if verdict.holds_to_baseline and not report.holds_less else _LOOSENED
+            is_looser = report.holds_less or committed.is_part
+            limits_changed = _ADDED if verdict.holds_to_baseline and not is_looser else _LOOSENED
             by_limits = verdict.origin == _ORIGIN or (verdict.word == "no_answer" and may_answer)
             why = limits_changed if by_limits else "this branch edited the golden set" if is_edited else anew
             accepted.append((verdict._replace(metric=metric), why))

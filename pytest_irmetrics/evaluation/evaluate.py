@@ -142,7 +142,8 @@ class UnknownIds(NamedTuple):
     @property
     def alike(self) -> tuple[str, str] | None:
         """A returned id that is an expected one in another case, or has it between signs: ``faq/D1.html`` and ``d1``."""
-        wanted = [(doc_id, doc_id.casefold()) for doc_id in self.expected[:_MAX_COMPARED]]
+        by_length = sorted(self.expected[:_MAX_COMPARED], key=len, reverse=True)
+        wanted = [(doc_id, doc_id.casefold()) for doc_id in by_length]
         for doc_id in self.returned[:_MAX_COMPARED]:
             text = doc_id.casefold()
             for other, part in wanted:
