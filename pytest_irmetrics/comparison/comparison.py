@@ -9,14 +9,8 @@ from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.comparison import stored_runs
 from pytest_irmetrics.comparison.metric_change import MetricChange
-from pytest_irmetrics.comparison.stored_runs import (
-    WrongMean,
-    is_excluded_otherwise,
-    stored_weight,
-    with_stored_labels,
-    wrong_means,
-)
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.evaluation.evaluation import Rankings
 from pytest_irmetrics.golden import GoldenSet, Query
@@ -158,7 +152,9 @@ class Comparison:
         if not ids:
             return 0.0  # as in most runs, for every gate
         answers = self.baseline.run.answers.items()
-        stored = {i: stored_weight(answer) for i, answer in answers if tag is None or tag in answer.tags}
+        stored = {
+            i: stored_runs.stored_weight(answer) for i, answer in answers if tag is None or tag in answer.tags
+        }
         some = math.fsum(stored.get(query_id, 0.0) for query_id in ids)
         return some / math.fsum(stored.values()) if some else 0.0
 
@@ -166,7 +162,7 @@ class Comparison:
     def relabelled(self) -> dict[str, Query]:
         """By id the paired queries that were stored with other judgments, weights or tags, with these; as a rule none."""
         answers, queries = self.baseline.run.answers, self.now.golden.queries
-        labelled = ((i, with_stored_labels(queries[i], answers[i])) for i in self.paired)
+        labelled = ((i, stored_runs.with_stored_labels(queries[i], answers[i])) for i in self.paired)
         return {i: was for i, was in labelled if was is not None}
 
     @cached_property
@@ -174,18 +170,18 @@ class Comparison:
         """Whether the golden set has other queries, labels or excluded queries than the baseline was stored with."""
         answers, queries = self.baseline.run.answers, self.full.golden.queries
         unpaired = self.removed or self.new or self.reworded or self.passages_edited
-        excluded = (is_excluded_otherwise(queries[i], answers[i]) for i in self.paired)
+        excluded = (stored_runs.is_excluded_otherwise(queries[i], answers[i]) for i in self.paired)
         return bool(unpaired or self.under_stored_labels) or any(excluded)
 
     @cached_property
-    def wrong_means(self) -> Sequence[WrongMean]:
+    def wrong_means(self) -> Sequence[stored_runs.WrongMean]:
         """The means that the baseline's header tells and its own rankings do not give."""
         run, scored = self.baseline.run, self.now if self.is_unchanged else self.baseline
         as_stored = len(self.paired) == len(run) and self.depth == run.depth and not self.is_edited
-        return wrong_means(run, self.full.custom, scored if as_stored else None)
+        return stored_runs.wrong_means(run, self.full.custom, scored if as_stored else None)
 
     @property
-    def edited_means(self) -> Sequence[WrongMean]:
+    def edited_means(self) -> Sequence[stored_runs.WrongMean]:
         """Those of the wrong means that no function of the user's gives: the stored run was edited."""
         return [mean for mean in self.wrong_means if mean.metric.kind != "custom"]
 

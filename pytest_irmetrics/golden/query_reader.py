@@ -12,14 +12,7 @@ from functools import partial
 from math import inf
 from typing import Any
 
-from pytest_irmetrics.base.numbers import (
-    JSON_NUMBER,
-    MAX_GRADE,
-    MAX_WEIGHT,
-    MIN_WEIGHT,
-    as_whole_number,
-    read_number,
-)
+from pytest_irmetrics.base import numbers
 from pytest_irmetrics.base.wording import cut, listed, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import Passage, Query
@@ -129,17 +122,17 @@ def _read_reason(node: Node, key: str) -> str:
 
 def _read_number(node: Node, what: str, low: float, high: float) -> Grade:
     """Read a number from `low`, which is 0, above 0 or without a bound, to `high`; `what` it is is for the message."""
-    number = read_number(node.value) if node.kind == "text" else None
+    number = numbers.read_number(node.value) if node.kind == "text" else None
     if number is not None and node.plain and low <= number <= high:
         return number
-    bounds = {0: "from 0", MIN_WEIGHT: "above 0 and up", -inf: "up"}[low]
+    bounds = {0: "from 0", numbers.MIN_WEIGHT: "above 0 and up", -inf: "up"}[low]
     advice = "" if number is None or node.plain else " Take the quotes off."
     raise Wrong(node.place, f"{what} is {node}. Write a number {bounds} to {high:,.0f}.{advice}")
 
 
 def read_level(node: Node, key: str) -> Grade:
     """Read a relevance level: above 0, up to 1000."""
-    return _read_number(node, f"`{key}`", MIN_WEIGHT, MAX_GRADE)
+    return _read_number(node, f"`{key}`", numbers.MIN_WEIGHT, numbers.MAX_GRADE)
 
 
 # Queries
@@ -163,7 +156,9 @@ class QueryReader:
             "relevant": self._read_relevant,
             "forbidden": lambda node, key: tuple(self._items_by_name(node, key)),
             "tags": lambda node, key: tuple(self._items_by_name(node, key)),
-            "weight": lambda node, key: float(_read_number(node, f"`{key}`", MIN_WEIGHT, MAX_WEIGHT)),
+            "weight": lambda node, key: float(
+                _read_number(node, f"`{key}`", numbers.MIN_WEIGHT, numbers.MAX_WEIGHT)
+            ),
             "params": self._read_params,
             "thresholds": lambda node, key: self.read_thresholds(node, key, of_query=True),
             "no_answer": _read_boolean,
@@ -286,8 +281,8 @@ class QueryReader:
         return passage
 
     def _read_grade(self, node: Node, of: str) -> Grade:
-        grade = _read_number(node, f"The grade of {of}", -inf if self._as_trec_eval else 0, MAX_GRADE)
-        return as_whole_number(grade)  # pandas writes 3.0 in a column with gaps
+        grade = _read_number(node, f"The grade of {of}", -inf if self._as_trec_eval else 0, numbers.MAX_GRADE)
+        return numbers.as_whole_number(grade)  # pandas writes 3.0 in a column with gaps
 
     def _read_params(self, node: Node, key: str) -> dict[str, object]:
         pairs = pairs_of(node, self._source, f"`{key}`", "{lang: en}")
@@ -303,9 +298,9 @@ class QueryReader:
             return _CONSTANTS[node.value]
         if node.plain and not node.value:
             raise Wrong(node.place, 'A parameter has no value. Write null, "" or another value.')
-        if not node.plain or JSON_NUMBER.fullmatch(node.value) is None:
+        if not node.plain or numbers.JSON_NUMBER.fullmatch(node.value) is None:
             return node.value
-        number = read_number(node.value)
+        number = numbers.read_number(node.value)
         if number is None:
             advice = "Write a smaller one, or quote it to make it text."
             raise Wrong(node.place, f"The number {cut(node.value, 30)} is too large. {advice}")

@@ -12,14 +12,6 @@ from collections.abc import Iterator
 from typing import Any
 
 import yaml
-from yaml.events import (
-    AliasEvent,
-    CollectionEndEvent,
-    DocumentStartEvent,
-    ScalarEvent,
-    SequenceStartEvent,
-    StreamEndEvent,
-)
 
 from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.source import (
@@ -75,13 +67,13 @@ class NodeReader:
     def begin(self) -> Any:
         """Return the first event of the document's root; None for a file without any content."""
         self._next()
-        return None if isinstance(self._next(), StreamEndEvent) else self._next()
+        return None if isinstance(self._next(), yaml.StreamEndEvent) else self._next()
 
     def end(self) -> None:
         """Read to the end of the file; report a second document and unused anchors."""
         self._next()
         event = self._next()
-        if isinstance(event, DocumentStartEvent):
+        if isinstance(event, yaml.DocumentStartEvent):
             message = "A second YAML document begins here. Keep one document in a file."
             raise Wrong(place_of_mark(event.start_mark), message)
         for name, node in self._unused.items():
@@ -101,17 +93,17 @@ class NodeReader:
     def compose(self, event: Any, depth: int = 0) -> Node:
         """Return the node that begins with an event, `depth` levels inside others. Raises Wrong."""
         at = place_of_mark(event.start_mark)
-        if isinstance(event, ScalarEvent):
+        if isinstance(event, yaml.ScalarEvent):
             if not event.value.isascii() and re.search(SURROGATE, event.value):
                 raise Wrong(at, NO_CHARACTER)
             node = Node(at, event.value, plain=not event.style)
-        elif isinstance(event, AliasEvent):
+        elif isinstance(event, yaml.AliasEvent):
             return self._resolve(event.anchor, at, depth)
         else:
             if depth >= MAX_DEPTH:
                 raise too_deep(at)
             parts: list[Any] = [self.compose(part, depth + 1) for part in self._until_end()]
-            is_list = isinstance(event, SequenceStartEvent)
+            is_list = isinstance(event, yaml.SequenceStartEvent)
             pairs = parts if is_list else list(zip(parts[::2], parts[1::2], strict=True))
             node = Node(at, pairs, "list" if is_list else "mapping")
         if event.tag is not None:
@@ -134,7 +126,7 @@ class NodeReader:
 
     def _until_end(self) -> Iterator[Any]:
         """Yield the events that the parts of the list or mapping that has begun begin with."""
-        while not isinstance(event := self._next(), CollectionEndEvent):
+        while not isinstance(event := self._next(), yaml.CollectionEndEvent):
             yield event
 
     def _resolve(self, name: Any, at: Place, depth: int) -> Node:
