@@ -319,22 +319,23 @@ def fields_of(item: Any, names: Sequence[str]) -> Iterator[Any]:
         yield from (value for name in names if (value := value_of(holder, name)) is not None)
 
 
-def goes_by_metadata(items: Sequence[Any], query: Query, known: Collection[str]) -> bool:
-    """Say whether a framework's documents are to be called by their metadata: that names a judged one, and no id does.
+def goes_by_source(items: Sequence[Any], query: Query, options: RetrievalOptions) -> bool | None:
+    """Say whether a framework's documents are called by what their metadata name: where that is a judged one, and no id is.
 
-    Where neither names one of the query's, those of the whole golden set decide, `known`. So too where none has an id.
+    Where neither is one of the query's, those of the whole golden set decide. So too where none has an id. None where they have
+    both names, and neither is judged: then other answers of the run decide.
     """
     first = _without_score(items[0]) if items else ""
-    holders = () if isinstance(first, str) else ("metadata", "meta")
+    holders = () if isinstance(first, str) or options.doc_id is not None else ("metadata", "meta")
     if not any(isinstance(value_of(first, holder), Mapping) for holder in holders):
         return False
     parts = list(map(_without_score, items))
     own = {as_id(_first(_id_fields(part))) for part in parts}
     named = {as_id(value) for part in parts for value in fields_of(part, SOURCE_NAMES)} - {None}
-    for ids in ({*known_ids(query)}, known):
+    for ids in ({*known_ids(query)}, options.known):
         if not (own.isdisjoint(ids) and named.isdisjoint(ids)):
             return own.isdisjoint(ids)
-    return own == {None}
+    return own == {None} or (None if named else False)
 
 
 def _without_score(item: Any) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from math import inf
 from time import monotonic
@@ -10,9 +11,10 @@ from typing import Any, NamedTuple
 
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.retrieval.answers import RetrievalOptions
-from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, RetrievalError, Stages
+from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, Result, RetrievalError, Stages
 from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.run import Answer, Header, Run
+from pytest_irmetrics.run.answer import is_uuid
 
 _MAX_INITIAL_FAILURES = 5
 """After this many errors in a row from the start the other queries are not asked; messages say "five"."""
@@ -56,6 +58,9 @@ class Asking:
         self._stages: dict[str, Stages] = {}
         self._errors: dict[str, str] = {}
         self._returned: dict[str, int] = {}
+        # How many answers are read by which name of their documents, and those that wait for that: by query and repeat.
+        self._by_source = Counter[bool | None]()
+        self._undecided: list[tuple[Query, int, Result]] = []
         self._has_answer = False
         self._asked = 0
         self.calls = self._iterate_calls()
@@ -154,17 +159,37 @@ class Asking:
                 self._errors.setdefault(query.id, when + outcome)
                 continue
             self._has_answer = True
-            if outcome.stages and not repeat:
-                self._stages[query.id] = outcome.stages
-            if outcome.returned != len(outcome.ranking):
-                self._returned[query.id] = outcome.returned
             self._milliseconds[query.id][repeat] = reply.milliseconds
-            rankings = self._rankings[query.id]
-            rankings[repeat] = outcome.ranking
-            if all(ranking is not None for ranking in rankings):
-                self._answers[query.id] = answer_to(query, tuple(rankings))
+            if outcome.ranking_by_source is None:
+                self._by_source[outcome.by_source] += bool(outcome.ranking)
+                self._keep(query, repeat, outcome)
+            else:
+                self._undecided.append((query, repeat, outcome))
         if options.progress is not None:
             options.progress(len(reply.outcomes))
+
+    def _keep(self, query: Query, repeat: int, result: Result) -> None:
+        """Keep what came back for a query; the last of its repeats makes its Answer."""
+        if result.stages and not repeat:
+            self._stages[query.id] = result.stages
+        if result.returned != len(result.ranking):
+            self._returned[query.id] = result.returned
+        rankings = self._rankings[query.id]
+        rankings[repeat] = result.ranking
+        if all(ranking is not None for ranking in rankings):
+            self._answers[query.id] = answer_to(query, tuple(rankings))
+
+    def _decide(self) -> None:
+        """Keep what has two names, of which neither is judged, by that of most other answers; or else not by ids that are UUIDs.
+
+        One run has one name for a document, or a comparison would take it for two.
+        """
+        by_source = self._by_source[True] > self._by_source[False]
+        if not self._by_source[True] and not self._by_source[False]:
+            by_source = all(is_uuid(doc_id) for _, _, result in self._undecided for doc_id in result.ranking)
+        for query, repeat, result in self._undecided:
+            ranking = result.ranking_by_source if by_source else None
+            self._keep(query, repeat, result._replace(ranking=ranking or result.ranking))
 
     @property
     def should_stop(self) -> bool:
@@ -174,6 +199,7 @@ class Asking:
 
     def result(self) -> Retrieved:
         """Return the result of all replies. Raises RetrievalError where a query was lost: that is a fault of ours."""
+        self._decide()
         answers = {i: self._answers[i] for i in self._queries if i in self._answers}
         errors = {i: self._errors[i] for i in self._queries if i in self._errors}
         unanswered = len(self._queries) - len(answers) - len(errors)

@@ -15,19 +15,7 @@ from typing import Any, NamedTuple
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.retrieval.answers import (
-    AnswerError,
-    NoIdError,
-    RetrievalOptions,
-    Seen,
-    Staged,
-    describe,
-    goes_by_metadata,
-    keep_titles,
-    read_ids,
-    repeat_error,
-    without_id,
-)
+from pytest_irmetrics.retrieval import answers
 from pytest_irmetrics.run.answer import first_repeat, pack, ranking_fault
 
 _MOST_KEPT = 500
@@ -74,6 +62,10 @@ class Result(NamedTuple):
     returned: int
     """How many results came back. The ranking may have fewer, without duplicates, or more: a chunk may hold several
     passages."""
+    by_source: bool | None = False
+    """Whether documents of a framework are called by what their metadata name; None where neither that nor their ids are judged."""
+    ranking_by_source: Sequence[str] | None = None
+    """Then `ranking` is by their ids, and this by what the metadata name; else None."""
 
 
 class Reply(NamedTuple):
@@ -105,7 +97,7 @@ class PendingAnswer(NamedTuple):
 
 
 def call_retriever(
-    function: Callable[..., Any], call: Call, options: RetrievalOptions
+    function: Callable[..., Any], call: Call, options: answers.RetrievalOptions
 ) -> Reply | PendingAnswer:
     """Call the retriever and read its answer. Lets through what is no Exception: pytest.skip, Ctrl-C."""
     started = perf_counter()
@@ -122,7 +114,7 @@ def call_retriever(
         return call.failed(CANCELLED)
 
 
-async def await_answer(reply: Reply | PendingAnswer, options: RetrievalOptions) -> Reply:
+async def await_answer(reply: Reply | PendingAnswer, options: answers.RetrievalOptions) -> Reply:
     """Return the reply to a call that was made; one that is pending is awaited, and read."""
     if isinstance(reply, Reply):
         return reply
@@ -131,13 +123,13 @@ async def await_answer(reply: Reply | PendingAnswer, options: RetrievalOptions) 
         answer = await answer
         if inspect.isawaitable(answer):
             PendingAnswer(call, answer, started).close()
-            raise AnswerError(f"came back: {describe(answer)}. Await it in the retriever.")  # noqa: TRY301 - one way for errors
+            raise answers.AnswerError(f"came back: {answers.describe(answer)}. Await it in the retriever.")  # noqa: TRY301 - one way for errors
         return _read_reply(call, answer, started, options)
     except Exception as error:  # noqa: BLE001 - as in call_retriever
         return call.failed(_explain(error, len(call.queries)))
 
 
-def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptions) -> Reply:
+def _read_reply(call: Call, answer: Any, started: float, options: answers.RetrievalOptions) -> Reply:
     """Read what came back: the ids of each query, or what went wrong."""
     results = _results_of_batch(call.queries, answer) if call.is_batch else [(call.queries[0], answer)]
     outcomes = tuple([_read_result(query, result, call, options) for query, result in results])
@@ -153,7 +145,7 @@ def _results_of_batch(queries: Sequence[Query], answer: Any) -> Iterator[tuple[Q
     size, count = len(queries), 0
     expected = f"A batched retriever returns a list of one result for each query ({size}), in their order"
     if isinstance(answer, (str, bytes, bytearray, AbstractSet, Mapping)) or not isinstance(answer, Iterable):
-        raise AnswerError(f"came back: {describe(answer)}. {expected}.")
+        raise answers.AnswerError(f"came back: {answers.describe(answer)}. {expected}.")
     results = iter(answer)
     for pair in zip(queries, results):  # noqa: B905 - how many there are is said below
         count += 1
@@ -161,13 +153,13 @@ def _results_of_batch(queries: Sequence[Query], answer: Any) -> Iterator[tuple[Q
     has_more = any(True for _ in results)
     if count < size or has_more:
         found = f"more than {plural(size, 'result')}" if has_more else plural(count, "result")
-        raise AnswerError(f"{found} came back for {plural(size, 'query')}. {expected}.")
+        raise answers.AnswerError(f"{found} came back for {plural(size, 'query')}. {expected}.")
 
 
-def _read_result(query: Query, result: Any, call: Call, options: RetrievalOptions) -> Result | str:
+def _read_result(query: Query, result: Any, call: Call, options: answers.RetrievalOptions) -> Result | str:
     """Return the ids of what came back for one query of a call, or a sentence that says what went wrong."""
-    answer = result if isinstance(result, Staged) else Staged(result, {})
-    items, seen = [], options.seen or Seen()
+    answer = result if isinstance(result, answers.Staged) else answers.Staged(result, {})
+    items, seen = [], options.seen or answers.Seen()
     try:
         if type(answer.ranking) is list:
             items = answer.ranking[: options.depth]
@@ -176,46 +168,54 @@ def _read_result(query: Query, result: Any, call: Call, options: RetrievalOption
 
             items = draw_items(answer.ranking, options.depth)
         texts = dict[str, str]()
-        ids = _read_ranking(items, query, options, seen, texts)
+        read = _read_ranking(items, query, options, seen, texts)
         if seen.keeps_texts and not call.asked_before:
             seen.texts[query.id] = texts
-        stages = _read_stages(answer, query, options, seen) if answer.stages else {}
-        return Result(pack(ids), stages, len(items))
+        return read._replace(stages=_read_stages(answer, query, options, seen)) if answer.stages else read
     except Exception as error:  # noqa: BLE001 - a result, its items and ir_doc_id are the user's, and may raise anything
-        if isinstance(error.__cause__, NoIdError) and len(seen.without_id) < _MOST_KEPT:
-            seen.without_id += without_id(items)
+        if isinstance(error.__cause__, answers.NoIdError) and len(seen.without_id) < _MOST_KEPT:
+            seen.without_id += answers.without_id(items)
         return _explain(error)
 
 
 def _read_ranking(
-    items: Sequence[Any], query: Query, options: RetrievalOptions, seen: Seen, texts: dict[str, str]
-) -> tuple[str, ...]:
-    """Return the ids of a query's items, each once: of documents, or of what chunks contain or are of.
+    items: Sequence[Any],
+    query: Query,
+    options: answers.RetrievalOptions,
+    seen: answers.Seen,
+    texts: dict[str, str],
+) -> Result:
+    """Read the ids of a query's items, each once: of documents, or of what chunks contain or are of.
 
     The texts of chunks are added to `texts`. Raises AnswerError for an item without an id, for scores of pairs that
     ascend or are NaN, and for a document that comes twice unless `options.duplicates` is "collapse".
     """
     if len(seen.items) < _MOST_KEPT:
         seen.items += items
-    doc_id = options.doc_id
-    are_ids = doc_id is None and not query.passages and countOf(map(type, items), str) == len(items)
+    doc_id, returned, by_chunk = options.doc_id, len(items), None
+    are_ids = doc_id is None and not query.passages and countOf(map(type, items), str) == returned
     if are_ids and not ranking_fault(items):
-        return tuple(items)  # as most retrievers return
-    if query.passages or (doc_id is None and goes_by_metadata(items, query, options.known)):
+        return Result(pack(items), {}, returned)  # as most retrievers return
+    by_source = answers.goes_by_source(items, query, options)
+    if query.passages or by_source is not False:
         from pytest_irmetrics.retrieval.passages import read_chunk_ranking  # noqa: PLC0415 - most golden sets judge none
 
-        return read_chunk_ranking(items, query, options, seen, texts)
-    ids = read_ids(items, doc_id)
+        by_chunk = pack(read_chunk_ranking(items, query, options, seen, texts))
+        if query.passages or by_source:
+            return Result(by_chunk, {}, returned, by_source)
+    ids = answers.read_ids(items, doc_id)
     if repeated := first_repeat(ids):
         if options.duplicates != "collapse":
-            raise repeat_error("document", *repeated, len(items))
-        return tuple(dict.fromkeys(ids))
-    if items and type(items[0]) is not str:
-        keep_titles(items, ids, seen.titles)
-    return ids
+            raise answers.repeat_error("document", *repeated, returned)
+        ids = tuple(dict.fromkeys(ids))
+    elif items and type(items[0]) is not str:
+        answers.keep_titles(items, ids, seen.titles)
+    return Result(pack(ids), {}, returned, by_source, by_chunk)
 
 
-def _read_stages(answer: Staged, query: Query, options: RetrievalOptions, seen: Seen) -> Stages:
+def _read_stages(
+    answer: answers.Staged, query: Query, options: answers.RetrievalOptions, seen: answers.Seen
+) -> Stages:
     """Return where the judged documents stood at each earlier stage that an answer tells of.
 
     Raises AnswerError for a stage that cannot be read, and names it.
@@ -227,9 +227,9 @@ def _read_stages(answer: Staged, query: Query, options: RetrievalOptions, seen: 
     first_counts = options._replace(duplicates="collapse")
     for name, held in answer.stages.items():
         try:
-            ids = _read_ranking(draw_items(held, None), query, first_counts, seen, {})
+            ids = _read_ranking(draw_items(held, None), query, first_counts, seen, {}).ranking
         except Exception as error:  # noqa: BLE001 - as of the ranking
-            raise AnswerError(f"at the stage {quote(name)}: {_explain(error)}") from None
+            raise answers.AnswerError(f"at the stage {quote(name)}: {_explain(error)}") from None
         stages[name] = {doc_id: rank for rank, doc_id in enumerate(ids, 1) if doc_id in query.judgments}
     return stages
 
@@ -238,5 +238,9 @@ def _explain(error: Exception, queries: int = 1) -> str:
     """Say what a retriever raised, and for how many queries, and how to mend it where that is known."""
     from pytest_irmetrics.retrieval.errors import explain  # noqa: PLC0415 - only where something failed
 
-    several = f"the call for {queries} queries " if queries > 1 and not isinstance(error, AnswerError) else ""
+    several = (
+        f"the call for {queries} queries "
+        if queries > 1 and not isinstance(error, answers.AnswerError)
+        else ""
+    )
     return several + explain(error)

@@ -13,27 +13,19 @@ from typing import Any
 
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.query import LONGEST_PASSAGE, Passage, Query, digest, known_ids, normalize_text
-from pytest_irmetrics.retrieval.answers import (
-    SOURCE_NAMES,
-    AnswerError,
-    RefusedError,
-    RetrievalOptions,
-    Seen,
-    describe,
-    fields_of,
-    keep_titles,
-    read_ids,
-    read_item,
-    repeat_error,
-)
-from pytest_irmetrics.run.answer import CHUNK, as_id
+from pytest_irmetrics.retrieval import answers
+from pytest_irmetrics.run.answer import CHUNK, as_id, is_uuid
 
 _TEXT_NAMES = ("text", "page_content", "content", "get_content")
 """Keys and attributes that hold the text of a chunk; the last is a method of LlamaIndex."""
 
 
 def read_chunk_ranking(
-    items: Sequence[Any], query: Query, options: RetrievalOptions, seen: Seen, kept_texts: dict[str, str]
+    items: Sequence[Any],
+    query: Query,
+    options: answers.RetrievalOptions,
+    seen: answers.Seen,
+    kept_texts: dict[str, str],
 ) -> tuple[str, ...]:
     """Return a ranking of the documents of an answer's items, and of the passages that the items contain.
 
@@ -48,8 +40,8 @@ def read_chunk_ranking(
     where all are blank, of a document judged by passage.
     """
     own = {*known_ids(query)}
-    documents = read_ids(items, options.doc_id, lambda item: _read_document(own, options.known, item))
-    keep_titles(items, documents, seen.titles)
+    documents = answers.read_ids(items, options.doc_id, lambda item: _read_document(own, options.known, item))
+    answers.keep_titles(items, documents, seen.titles)
     collapse = options.duplicates == "collapse"
     judged: dict[str, list[Passage]] = {}
     for passage in sorted(query.passages, key=lambda passage: -passage.grade):
@@ -62,8 +54,8 @@ def read_chunk_ranking(
         own_id, text, content = _own_id(item, document), texts[rank - 1], ""
         if document in judged:
             if text is None or is_blank:
-                raise AnswerError(
-                    f"result {rank} is {describe(item)}. This query judges {quote(document)} by passage, and the result has "
+                raise answers.AnswerError(
+                    f"result {rank} is {answers.describe(item)}. This query judges {quote(document)} by passage, and the result has "
                     "no text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or "
                     "`content`."
                 )
@@ -73,7 +65,7 @@ def read_chunk_ranking(
             if collapse:
                 continue
             shown = own_id or (f"{document}: {text}" if text else document)
-            raise repeat_error("chunk", shown, first, rank, len(items))
+            raise answers.repeat_error("chunk", shown, first, rank, len(items))
         wanted = judged.get(document, ())
         held = [passage.key for passage in wanted if passage.normalized in content]
         for passage in wanted:
@@ -110,10 +102,9 @@ def _chunk_entry(
 ) -> str:
     """Return the entry of a chunk that stands for no passage, as committed baselines have it: by its own id, else by a digest of its text or a number.
 
-    A UUID counts for none where there is a text: many stores draw one anew whenever they are filled.
+    A UUID counts for none where there is a text.
     """
-    is_uuid = own_id is not None and (len(own_id), own_id.count("-")) == (36, 4)
-    name = digest(normalize_text(text)) if text and (is_uuid or own_id is None) else own_id
+    name = digest(normalize_text(text)) if text and (is_uuid(own_id) or own_id is None) else own_id
     names = chain([name] if name else [], count(1))
     entries = chain([] if own_id else [document], (f"{document}{CHUNK}{one})" for one in names))
     return next(entry for entry in entries if not any(entry in names for names in taken))
@@ -121,11 +112,11 @@ def _chunk_entry(
 
 def _read_document(own: Collection[str], known: Collection[str], item: Any) -> tuple[str, float | None]:
     """Return the document that an item is a chunk of, and the score of an explicit pair; `own` are the query's documents."""
-    sources = [source for value in fields_of(item, SOURCE_NAMES) if (source := as_id(value))]
+    sources = [source for value in answers.fields_of(item, answers.SOURCE_NAMES) if (source := as_id(value))]
     source = next((source for source in sources if source in known), next(iter(sources), None))
     try:
-        own_id, score = read_item(item)
-    except RefusedError:
+        own_id, score = answers.read_item(item)
+    except answers.RefusedError:
         if source is None:
             raise
         return source, None
@@ -135,13 +126,13 @@ def _read_document(own: Collection[str], known: Collection[str], item: Any) -> t
 def _own_id(item: Any, document: str) -> str | None:
     """Return an item's id; None where it has none, and needs none, or where it is its document's."""
     try:
-        own_id = read_item(item)[0]
-    except RefusedError:
+        own_id = answers.read_item(item)[0]
+    except answers.RefusedError:
         return None
     return None if own_id == document else own_id
 
 
 def _text(item: Any) -> str | None:
     """Return an item's text from one of its usual fields; None where it has none."""
-    values = (value() if callable(value) else value for value in fields_of(item, _TEXT_NAMES))
+    values = (value() if callable(value) else value for value in answers.fields_of(item, _TEXT_NAMES))
     return next((value for value in values if isinstance(value, str)), None)

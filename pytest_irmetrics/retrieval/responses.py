@@ -14,16 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.wording import FEW, cut, listed, printable, quote
-from pytest_irmetrics.retrieval.answers import (
-    AnswerError,
-    RefusedError,
-    describe,
-    describe_key,
-    describe_refused,
-    number_of,
-    type_name,
-    value_of,
-)
+from pytest_irmetrics.retrieval import answers
 from pytest_irmetrics.run.answer import as_id, ranked
 
 # Answers of every kind
@@ -54,8 +45,8 @@ def draw_items(answer: Any, k: int | None) -> list[Any]:
     """Return the first k items of an answer, None for all. Raises AnswerError, and whatever an iterator of the user's raises."""
     try:
         return list(islice(_results(answer), k))
-    except RefusedError as refused:
-        raise AnswerError(f"came back: {describe_refused(answer, refused)}") from None
+    except answers.RefusedError as refused:
+        raise answers.AnswerError(f"came back: {answers.describe_refused(answer, refused)}") from None
 
 
 def _results(answer: Any) -> Any:
@@ -63,7 +54,7 @@ def _results(answer: Any) -> Any:
     kind = type(answer)
     for never, cure in _NEVER_RESULTS:
         if isinstance(answer, never) and not isinstance(answer, (ItemsView, KeysView)):
-            raise RefusedError(cure)
+            raise answers.RefusedError(cure)
     found = None if kind in {list, tuple} else _find_results(answer)
     if found is not None:
         return found
@@ -75,11 +66,11 @@ def _results(answer: Any) -> Any:
         return _frame_ids(answer)
     for names, (lacking, cure) in _HELD_BACK.items():
         if all(hasattr(kind, name) for name in names) and not any(hasattr(kind, name) for name in lacking):
-            raise RefusedError(cure)
+            raise answers.RefusedError(cure)
     try:
         return iter(answer)
     except TypeError:
-        raise RefusedError("It cannot be gone through.") from None
+        raise answers.RefusedError("It cannot be gone through.") from None
 
 
 def _is_frame(answer: Any) -> bool:
@@ -95,7 +86,7 @@ def _frame_ids(frame: Any) -> Any:
         if name in frame.columns:
             return frame[name]
     names = listed([*frame.columns], FEW, lambda name: quote(str(name), 20))
-    raise RefusedError(
+    raise answers.RefusedError(
         f"A frame needs a column `id` or `_id`, and this one has: {names}. Return the column that holds the ids."
     )
 
@@ -104,19 +95,19 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
     """Return the ids of a mapping of id to score, highest score first."""
     scores: list[tuple[str, float]] = []
     for key, value in answer.items():
-        doc, score = as_id(key), number_of(value)
+        doc, score = as_id(key), answers.number_of(value)
         if doc is None or score is None:
             if key in ("error", "errors", "detail", "message"):
                 said = cut(printable(str(value)), 60)
-                raise RefusedError(f"It looks like an error, {said}: let your function raise it.")
+                raise answers.RefusedError(f"It looks like an error, {said}: let your function raise it.")
             held = isinstance(value, (list, Mapping))
-            cure = f"a {type_name(value)}. Return the results in it: `answer[{describe_key(key)}]`"
-            raise RefusedError(
-                f"It is not a mapping of id to score: {describe(key)} leads to {cure if held else describe(value)}. "
-                f"Its keys: {listed([*answer], FEW, describe_key)}."
+            cure = f"a {answers.type_name(value)}. Return the results in it: `answer[{answers.describe_key(key)}]`"
+            raise answers.RefusedError(
+                f"It is not a mapping of id to score: {answers.describe(key)} leads to {cure if held else answers.describe(value)}. "
+                f"Its keys: {listed([*answer], FEW, answers.describe_key)}."
             )
         if math.isnan(score):
-            raise RefusedError(f"The score of {describe(key)} is NaN.")
+            raise answers.RefusedError(f"The score of {answers.describe(key)} is NaN.")
         scores.append((doc, score))
     return ranked(scores)
 
@@ -161,6 +152,8 @@ _CONNECTION = "Mend the connection, or set `skip_unavailable` to false so that t
 _NODE = "Give the search more time (`timeout`), or mend the node."
 _REDIS_TIME = "Give the search more time: `.timeout(…)` on the query, or `search-timeout`."
 _SIGNS_OF_A_PART = {
+    "error": "Let your function raise it.",
+    "errors": "Let your function raise it.",
     "timed_out": "Give the search more time.",
     "_shards/failed": "Mend the index.",
     # Of a search over several clusters; `successful` may count the partial ones.
@@ -190,14 +183,14 @@ def _find_results(answer: Any) -> Sequence[Any] | None:
             _require_all(body)
             return items
     if wanted:
-        raise RefusedError(f"It is a response without `{wanted}`.")
+        raise answers.RefusedError(f"It is a response without `{wanted}`.")
     return None
 
 
 def _body_in_client(answer: Any) -> tuple[Any, str]:
     """Return the mapping that a client's response holds, and where its results are to be; else the answer itself."""
     for name, wanted in _CLIENT_BODIES.items() if not isinstance(answer, Mapping) else ():
-        body = value_of(answer, name)
+        body = answers.value_of(answer, name)
         if isinstance(body, Mapping):
             return body, wanted
     kind = type(answer)
@@ -230,11 +223,13 @@ def _require_all(response: Any) -> None:
         value = _at(response, path)
         if value is not None and (value < 100 if path == "@search.coverage" else value):
             shown = cut(printable(str(value)), 60)
-            raise RefusedError(f"`{path.replace('/', '.')}` is {shown}: it holds part of the results. {cure}")
+            raise answers.RefusedError(
+                f"`{path.replace('/', '.')}` is {shown}: it holds part of the results. {cure}"
+            )
     # A shard that is not allocated counts as neither successful nor failed.
     shards, answering = _at(response, "_shards/total"), _at(response, "_shards/successful")
     if isinstance(shards, int) and isinstance(answering, int) and answering < shards:
-        raise RefusedError(
+        raise answers.RefusedError(
             f"{answering} of {shards} `_shards` answered: it holds part of the results. Mend the index."
         )
 
@@ -245,5 +240,5 @@ def _at(value: Any, path: str) -> Any:
         if isinstance(value, (list, tuple)):
             value = value[0] if name == "0" and len(value) == 1 else None
         else:
-            value = value_of(value, name)
+            value = answers.value_of(value, name)
     return value

@@ -140,6 +140,11 @@ def as_id(value: object) -> str | None:
     return None
 
 
+def is_uuid(doc_id: str | None) -> bool:
+    """Say whether an id is a UUID: many stores draw one anew whenever they are filled."""
+    return doc_id is not None and (len(doc_id), doc_id.count("-")) == (36, 4)
+
+
 def first_repeat(ids: Sequence[str]) -> tuple[str, int, int] | None:
     """Return the first id that comes a second time, with its two ranks, from 1; None where all are different."""
     if len(set(ids)) == len(ids):

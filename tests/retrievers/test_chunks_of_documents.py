@@ -20,6 +20,10 @@ def retriever():
 """
 
 
+FILE = 'doc.metadata["file"]'
+UUID = "5a1ad7a2-6fd4-4b7c-9c0e-1d8a35b7d2f1"
+
+
 def chunks(project, text, relevant="refund.md"):
     conftest = DOCUMENT.replace("{chunks}", text)
     project.write("conftest.py", f"import pytest\n{conftest}")
@@ -64,6 +68,23 @@ def test_where_nothing_that_a_query_judges_came_back_the_other_queries_tell(proj
     assert "secret.md is forbidden and stands at rank 1." in printed(project.run())
 
 
+@pytest.mark.parametrize(
+    ("judged", "own_id", "answer"),
+    [("faq.md", "c2", "help.md"), ("c1", "c2", "c2"), ("[]", "c2", "c2"), ("[]", UUID, "help.md")],
+)
+def test_where_neither_name_of_an_answer_is_judged_the_other_answers_tell(project, judged, own_id, answer):
+    leak = f"Document('faq.md', '{own_id[:-1]}1')"
+    chunks(project, f"Document('help.md', '{own_id}') if query > 'leak' else {leak}")
+    empty = ", ".join(f"{{query: a{n}, no_answer: true}}" for n in range(3))
+    queries = f"{{query: leak, relevant: {judged}}}, {{query: refund, relevant: []}}, {empty}"
+    project.write("golden/faq.yaml", f"queries: [{queries}]")
+    project.edit("conftest.py", "lambda query, k:", "lambda query, k: [] if query < 'b' else")
+    project.test(['ir_golden("golden/*.yaml")'])
+    project.store()
+    [refund] = [line for line in project.baseline.read_text().split("\n") if '"refund"' in line]
+    assert f'"rankings": [["{answer}"]]' in refund
+
+
 @pytest.mark.parametrize("judged", ["refund.md", "{refund.md: 1, faq.md: 0}"])
 def test_no_judgment_of_grade_0_changes_a_rank(project, judged):
     chunks(project, "Document('faq.md', 'c1'), Document('faq.md', 'c2'), Document('refund.md', 'c3')")
@@ -92,17 +113,9 @@ def test_the_json_report_has_the_texts_of_what_nobody_judged_yet(project):
 @pytest.mark.parametrize(
     ("relevant", "returned", "path"),
     [
-        (
-            "refund.md",
-            "Document('the web', 'c1', file='refund.md'), Document('the web', 'c2', file='faq.md')",
-            'doc.metadata["file"]',
-        ),
+        ("refund.md", "Document('web', 'c1', file='refund.md'), Document('web', 'c2', file='faq.md')", FILE),
         # No id can be read.
-        (
-            "refund.md",
-            "Document(None, file='faq.md'), Document(None, file='refund.md')",
-            'doc.metadata["file"]',
-        ),
+        ("refund.md", "Document(None, file='faq.md'), Document(None, file='refund.md')", FILE),
         ("refund.md", "(Document(None, file='refund.md'), 0.9),", 'doc[0].metadata["file"]'),
         # Two lengths of one error, and quotes of both kinds.
         (
@@ -128,11 +141,7 @@ def test_the_json_report_has_the_texts_of_what_nobody_judged_yet(project):
             """Document('"öur" docs/kb/refund.md', 'c1'),""",
             r'doc.metadata["source"].removeprefix("\"öur\" docs/").removesuffix(".md")',
         ),
-        (
-            "refund.md",
-            "Document('kb/refund.md', 'c1', file='faq.md'), Document('kb', 'c2', file='refund.md')",
-            'doc.metadata["file"]',
-        ),
+        ("refund.md", "Document('a/refund.md', 'c', file='a.md'), Document('a', file='refund.md')", FILE),
     ],
 )
 def test_where_another_field_has_the_ids_the_fixture_to_write_is_printed(project, relevant, returned, path):
