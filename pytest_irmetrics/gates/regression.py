@@ -201,9 +201,9 @@ class _Move:
         moved, against = score_text(size, least), self.case.against.name
         moved = f"rose by {moved} over" if change.delta > 0 else f"fell by {moved} from"
         moved = moved if size > TOLERANCE else "did not move from"
-        now = score_text(change.now, change.baseline)
+        now = f"{'to' if size > TOLERANCE else 'at'} {score_text(change.now, change.baseline)}"
         limit = score_text(least, size)
-        text = f"{subject(self.gate)} {moved} {against}, to {now}; a rise of at least {limit} is required."
+        text = f"{subject(self.gate)} {moved} {against}, {now}; a rise of at least {limit} is required."
         return self._verdict(
             "passed" if at_least(change.delta, least) else "failed", text, change.delta, least
         )
