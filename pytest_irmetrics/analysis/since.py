@@ -10,7 +10,7 @@ from pytest_irmetrics.analysis.edits import edit_sentences, edits_of
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.signs import find_sign
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
-from pytest_irmetrics.base.wording import FEW, listed, plural
+from pytest_irmetrics.base.wording import FEW, joined, listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.evaluation import Evaluation
@@ -213,14 +213,15 @@ def _means(
     )
     labels = comparison.under_stored_labels or comparison
     kept = now.narrowed(comparison.paired, comparison.depth)
+    dropped = "dropped" if len(comparison.paired) < len(run) else "depth"
     last = "added" if comparison.new else "reworded"
     for metric, tag in gated:
         if metric.kind == "overlap" and (change := comparison.change(metric, tag)).delta < -TOLERANCE:
             yield f"{mean_name(metric, tag)} with the answers of then: {score_text(change.now)}."
         steps = {
             "": first.mean_or_none(metric, tag),
-            "dropped": labels.change(metric, tag).baseline,
-            "judgments": comparison.change(metric, tag).baseline,
+            dropped: labels.change(metric, tag).baseline,
+            joined(comparison.changed_labels(tag)) or "judgments": comparison.change(metric, tag).baseline,
             "retriever": comparison.change(metric, tag).now,
             "excluded": kept.mean_or_none(metric, tag),
             last: now.mean_or_none(metric, tag),
