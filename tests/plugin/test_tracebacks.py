@@ -108,6 +108,6 @@ def places(project):
 
 def stop(project):
     """Return where ``--pdb`` stops."""
-    project.write("stops.py", "import pdb\nclass Stops(pdb.Pdb):\n    def cmdloop(self, intro=None): pass\n")
+    project.write("stops.py", "import pdb\nclass Stops(pdb.Pdb):\n def cmdloop(self, _=0): self.do_w('')\n")
     output = project.run("--pdb", "--pdbcls=stops:Stops").stdout.str()
     return ":".join(re.search(r"(?m)^> (\S+)\((\d+)\)", output).groups())
