@@ -33,7 +33,7 @@ def all_words(queries: Mapping[str, Query] | Answers) -> list[tuple[str, str]]:
 
 
 def held_of(answers: Answers, asked: Collection[tuple[str, str]]) -> tuple[int, bool]:
-    """Return how many queries of a stored run are `asked`, as `all_words` tells, and whether so many that it is of the test which asks them: half."""
+    """Count the queries of a stored run that are `asked`, by the keys of `all_words`; say whether they are half, as of a run of the test that asks them."""
     held = sum(words in asked for words in all_words(answers))
     return held, 2 * held >= len(answers) > 0
 

@@ -179,10 +179,11 @@ class Asking:
         if all(ranking is not None for ranking in rankings):
             self._answers[query.id] = answer_to(query, tuple(rankings))
 
-    def _decide(self) -> None:
-        """Keep what has two names, of which neither is judged, by that of most other answers; or else not by ids that are UUIDs.
+    def _keep_undecided(self) -> None:
+        """Keep the answers whose documents have an id and a source, neither of them judged: by the one that most other answers go by.
 
-        One run has one name for a document, or a comparison would take it for two.
+        Where there are no others, by the ids, unless these are UUIDs. One run calls a document by one name, or a comparison
+        would take it for two.
         """
         by_source = self._by_source[True] > self._by_source[False]
         if not self._by_source[True] and not self._by_source[False]:
@@ -199,7 +200,7 @@ class Asking:
 
     def result(self) -> Retrieved:
         """Return the result of all replies. Raises RetrievalError where a query was lost: that is a fault of ours."""
-        self._decide()
+        self._keep_undecided()
         answers = {i: self._answers[i] for i in self._queries if i in self._answers}
         errors = {i: self._errors[i] for i in self._queries if i in self._errors}
         unanswered = len(self._queries) - len(answers) - len(errors)

@@ -141,7 +141,7 @@ def as_id(value: object) -> str | None:
 
 
 def is_uuid(doc_id: str | None) -> bool:
-    """Say whether an id is a UUID: many stores draw one anew whenever they are filled."""
+    """Say whether an id is a UUID, which tells nothing of what it names: many stores draw one anew whenever they are filled."""
     return doc_id is not None and (len(doc_id), doc_id.count("-")) == (36, 4)
 
 
