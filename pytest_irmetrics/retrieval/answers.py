@@ -347,19 +347,20 @@ def without_id(items: Iterable[Any]) -> list[Any]:
     return [item for item in items if as_id(_first(_id_fields(_without_score(item)))) is None]
 
 
-def find_id_path(items: Iterable[Any], known: Collection[str]) -> str | None:
-    """Return where an item has a judged id, ``doc.metadata["source"]``; None where none of them has one.
+def find_id_path(items: Sequence[Any], known: Collection[str]) -> str | None:
+    """Return where items have the most judged ids, ``doc.metadata["source"]``; None where they have hardly any.
 
-    Where it is nowhere but at the end of a file's path, that is an expression: ``doc.rpartition("/")[2]``.
+    Where they are at the end of files' paths, that is an expression: ``doc.rpartition("/")[2]``.
     """
-    at_end = None
+    found = dict[str, set[str]]()
     for path, value in chain.from_iterable(map(_places, items)):
         text = as_id(value) or ""
-        if text not in known:
-            at_end = at_end or _cut_to_id(path, text, known)
-        elif path not in ("doc", "doc[0]"):
-            return path
-    return at_end
+        read = path if text in known else _cut_to_id(path, text, known)
+        if read and read not in ("doc", "doc[0]"):
+            found.setdefault(read, set()).add(text)
+    best = max(found, key=lambda read: len(found[read]), default="")
+    # A title is a judged id once by chance.
+    return best if len(found.get(best, ())) * 10 > min(len(items), len(known)) else None
 
 
 def _places(item: Any) -> Iterator[tuple[str, Any]]:

@@ -123,14 +123,14 @@ def test_the_json_report_has_the_texts_of_what_nobody_judged_yet(project):
             """{'text': 'x' if query < 'r' else 'x' * 99 + "it's a \\"1", 'page': 'c1'},""",
             'doc["page"]',
         ),
-        # The id is the end of a path; one that stands alone wins.
+        # The id is the end of a path; the field that has most wins.
         (
             "refund.md",
             "Document('docs/faq.md'), Document('docs/kb/refund.md')",
             'doc.metadata["source"].rpartition("/")[2]',
         ),
         ("refund", "'docs/faq.md', 'docs/refund.md'", 'doc.rpartition("/")[2].removesuffix(".md")'),
-        ("v1.2", "{'id': 'v1.2.md'},", 'doc["id"].removesuffix(".md")'),
+        ("v1.2, b", "{'id': 'v1.2.md', 'title': 'b'}, {'id': 'b.md'}", 'doc["id"].removesuffix(".md")'),
         (
             "kb/refund",
             "Document('docs/kb/refund.md', 'c1'),",
@@ -162,16 +162,17 @@ def test_where_another_field_has_the_ids_the_fixture_to_write_is_printed(project
 
 
 @pytest.mark.parametrize(
-    "returned",
+    ("relevant", "returned"),
     [
-        "Document(None, file='faq.md')",
-        "Document('docs/no-refund.md')",
-        "Document(None, 'c1', file='refund.md'), Document(None, 'c1')",
-        "Document(None), Document(None, 'refund.md')",
+        ("refund.md", "Document(None, file='faq.md')"),
+        ("refund.md", "Document('docs/no-refund.md')"),
+        ("refund.md", "Document(None, 'c1', file='refund.md'), Document(None, 'c1')"),
+        ("refund.md", "Document(None), Document(None, 'refund.md')"),
+        ("a, b, c, d, e, f, g, h, i, j", "*(Document(str(n), title='a') for n in range(10)),"),  # by chance
     ],
 )
-def test_no_fixture_is_printed_where_it_would_not_help(project, returned):
-    result = chunks(project, returned).run()
+def test_no_fixture_is_printed_where_it_would_not_help(project, relevant, returned):
+    result = chunks(project, returned, relevant).run()
     result.assert_outcomes(failed=1)
     assert "def ir_doc_id" not in printed(result)
 
