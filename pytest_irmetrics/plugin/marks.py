@@ -23,8 +23,8 @@ from pytest_irmetrics.thresholds import Threshold
 _WILDCARDS = frozenset("*?[")
 _MARKS = ("ir_golden", "ir_threshold")
 
-_GOLDEN_ON_PARAMETER = (
-    "ir_golden on a parameter binds to nothing: it makes parameters itself, of a function, class or "
+_GOLDEN_TOO_LATE = (
+    "ir_golden on a parameter, or added by a hook, binds to nothing: it makes parameters itself, of a function, class or "
     'module. Mark one of these, or pass the golden set: irmetrics.check(golden="golden/faq.yaml").'
 )
 
@@ -38,6 +38,8 @@ class GoldenParameter(NamedTuple):
     asked: Mapping[str, Any] = {}
     """What it sets in place of the settings: the keywords of `RetrievalOptions`."""
     problem: str | None = None
+    marks: Sequence[pytest.Mark] = ()
+    """What it was made from."""
 
 
 class MisuseError(IRMetricsError, ValueError):
@@ -52,13 +54,18 @@ def golden_parameter(node: pytest.Item) -> GoldenParameter:
 
 def parametrize(metafunc: pytest.Metafunc) -> None:
     """Make one test item for each golden set of a test; also for a single one, so that names never change."""
-    nearest = next((marks for _, marks in _mark_levels(metafunc.definition, "ir_golden") if marks), [])
-    if nearest:
+    if nearest := _golden_marks(metafunc.definition):
         try:
             found = _golden_parameters(nearest, Path(metafunc.definition.path).parent)
         except (MisuseError, pytest.UsageError) as error:
             found = {"ir_golden": GoldenParameter(None, problem=str(error))}
-        metafunc.parametrize("irmetrics", list(found.values()), ids=list(found), indirect=True)
+        made = [one._replace(marks=nearest) for one in found.values()]
+        metafunc.parametrize("irmetrics", made, ids=list(found), indirect=True)
+
+
+def _golden_marks(node: Any) -> list[pytest.Mark]:
+    """Return the marks `ir_golden` of a test that count: the nearest."""
+    return next((marks for _, marks in _mark_levels(node, "ir_golden") if marks), [])
 
 
 def _golden_parameters(marks: Sequence[pytest.Mark], folder: Path) -> dict[str, GoldenParameter]:
@@ -126,18 +133,13 @@ def _may_be_golden(path: str, *, named: bool) -> bool:
     return named or not path.endswith(TOPICS)
 
 
-def _parameter_marks(node: Any) -> list[pytest.Mark]:
-    """Return the marks of a test item's parameters: ``pytest.param(…, marks=…)``."""
-    return list(getattr(getattr(node, "callspec", None), "marks", ()))
-
-
 def _mark_levels(node: Any, name: str) -> Iterator[tuple[str, list[pytest.Mark]]]:
     """Yield where marks with a name can stand, nearest first, each with those that do.
 
     A parameter's own mark (``pytest.param(…, marks=…)``) comes before the function's, and a class before the
     classes that it derives from; pytest itself keeps each of these two in one list.
     """
-    parameter = _parameter_marks(node)
+    parameter = getattr(getattr(node, "callspec", None), "marks", ())
     yield "on the parameter", [mark for mark in parameter if mark.name == name]
     yield "on the test", [mark for mark in node.own_markers if mark.name == name and mark not in parameter]
     for parent in reversed(node.listchain()[:-1]):
@@ -206,8 +208,9 @@ def find_problems(config: pytest.Config, items: Sequence[pytest.Item]) -> Iterat
     used: set[Any] = set()
     for item in items:
         yield from ((item, text) for mark in item.iter_markers() for text in _misspelt(mark.name, registered))
-        if any(mark.name == "ir_golden" for mark in _parameter_marks(item)):
-            yield item, _GOLDEN_ON_PARAMETER
+        has_parameters = requests_irmetrics(item) and hasattr(item, "callspec")
+        if has_parameters and _golden_marks(item) != [*golden_parameter(item).marks]:
+            yield item, _GOLDEN_TOO_LATE
         for node in item.listchain() if whole else [item]:
             if any(mark.name in _MARKS for mark in node.own_markers):
                 first.setdefault(node, item)
