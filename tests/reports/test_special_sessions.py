@@ -412,7 +412,8 @@ def test_very_many_changed_queries_have_bars_for_the_largest_falls_and_rises(pro
         }
     )
     project.run("--ir-baseline", *FILES)
-    page = Page((project.path / "r.html").read_text(encoding="utf-8"))
+    written = (project.path / "r.html").read_text(encoding="utf-8")
+    page = Page(written)
     assert "200 worse, 100 better, 100 same; bars for the 60 lowest and the 60 highest" in page.text
     bars = [one for one in page.all("rect") if one.get("class", "").startswith("bar ")]
     assert [one["class"] for one in bars] == ["bar bad"] * 60 + ["bar good"] * 60
@@ -422,9 +423,7 @@ def test_very_many_changed_queries_have_bars_for_the_largest_falls_and_rises(pro
     assert all(re.fullmatch(r"\d+\.\d", one[key]) for one in bars for key in ("x", "y", "width", "height"))
     ends = [float(one["x"]) + float(one["width"]) for one in bars]
     assert ends == sorted(ends)
-    (width,) = re.findall(
-        r'<svg viewBox="0 0 ([\d.]+) ', (project.path / "r.html").read_text(encoding="utf-8")
-    )
+    (width,) = re.findall(r'<svg viewBox="0 0 ([\d.]+) ', written)
     assert ends[-1] <= float(width)
 
 
