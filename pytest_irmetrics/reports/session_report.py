@@ -192,8 +192,8 @@ class SessionReport(NamedTuple):
 
 
 def _gates_nothing(item: ItemReport) -> bool:
-    """Whether no limit judges any mean of an item, of which all queries were asked."""
-    return not any(row.gate for row in item.rows) and not item.only_queries
+    """Whether nothing judges an item, of which all queries were asked."""
+    return not item.gates and not item.only_queries
 
 
 def subject(item: ItemReport) -> str:
