@@ -39,8 +39,8 @@ def _score_texts(query: QueryReport, metrics: Iterable[str]) -> list[str]:
 class _Documents:
     """What is said of the documents of one query: their judgments, and where they stood before and stand now."""
 
-    def __init__(self, query: QueryReport, titles: Mapping[str, str]) -> None:
-        self._query, self._titles = query, titles
+    def __init__(self, query: QueryReport, titles: Mapping[str, str], reach: float) -> None:
+        self._query, self._titles, self._reach = query, titles, reach
         self._before, self._now = _ranks(query.before or ()), _ranks(query.now)
 
     def _named(self, doc_id: str, move: str = "") -> RankedDocument:
@@ -124,12 +124,13 @@ class _Documents:
             yield [f"{lead}: {shown[0]}", *shown[1:]]
 
     def _by_fall(self) -> list[str]:
-        """Return the documents with a grade above 0 whose rank changed: falls first, the highest grade first, then the largest fall."""
+        """Return the documents with a grade above 0 whose rank changed: falls that a metric sees first, the highest grade first, then the largest."""
         judgments, below = self._query.judgments, max(len(self._before), len(self._now)) + 1
 
-        def key(doc_id: str) -> tuple[bool, Grade, int, str]:
+        def key(doc_id: str) -> tuple[int, Grade, int, str]:
             was, now = self._before.get(doc_id, below), self._now.get(doc_id, below)
-            return now < was, -judgments[doc_id], was - now, doc_id
+            counts = min(now, self._reach) - min(was, self._reach)
+            return (counts <= 0) + (counts == 0), -judgments[doc_id], was - now, doc_id
 
         graded = (doc_id for doc_id, grade in judgments.items() if grade > 0)
         return sorted((i for i in graded if self._before.get(i) != self._now.get(i)), key=key)
@@ -162,11 +163,11 @@ def query_block(
     facts = _score_texts(query, explains)
     facts += [] if query.took is None else [f"took {query.took:,.1f} ms"]
     # Of what was only slow the ranking explains nothing.
-    slow = bool(explains) and query.scores.keys().isdisjoint(explains)
-    shown = query.error is None and not slow
+    shown = query.error is None and not (explains and query.scores.keys().isdisjoint(explains))
     if shown and query.before and not query.now:
         facts.append("no results")
-    documents = _Documents(query, item.titles)
+    cuts = [name.rpartition("@")[2] for name in query.explains or [item.leading_metric or ""]]
+    documents = _Documents(query, item.titles, max(int(k) + 1 if k.isdecimal() else inf for k in cuts))
     missing = documents.missing() if shown else []
     return Query(
         query.where,
