@@ -115,8 +115,7 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
     require_depth(gated, run.depth, reason)
     wanted = asked or shared.USUAL_METRICS
     beyond = shared.metrics_beyond(wanted, min((one.depth for _, one in runs if one.depth), default=None))
-    reached = [metric for metric in wanted if metric not in beyond]
-    metrics = shared.scorable_metrics([*reached, *gated], golden)
+    metrics = shared.scorable_metrics([*(one for one in wanted if one not in beyond), *gated], golden)
     missing = tuple(i for i, query in golden.queries.items() if query.xfail is None and i not in run)
     retrieved = Retrieved(run, missing=missing, depth_advice="That is all that the run holds.")
     now = Evaluation(golden, retrieved, tuple(metrics), run.depth)
@@ -129,12 +128,13 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
         comparison = compare(now, now.of_run(without_others(other, golden.queries)))
         rated = () if golden.judges_nothing else metrics
         gates = resolve_with_default([golden.thresholds], rated, AUTO, "the default max_drop")
-    gates = gates.where(lambda gate: gate.metric in metrics)
+    unscorable = [one for one in gated if one not in metrics and one.kind != "no_answer"]
+    gates = gates.where(lambda gate: gate.metric not in unscorable)
     gates = with_each_tag(gates, now, comparison)
     verdicts = decide(Case(now, gates, comparison, against))
     result = ItemResult(now, gates, verdicts, comparison, against=against)
-    on_run = _notes_on_run(now, beyond, [metric for metric in gated if metric not in metrics])
-    result.notes = [*(Note("normal", text) for text in on_run), *notes_on(result)]
+    on_run = [Note("normal", text) for text in _notes_on_run(now, beyond, unscorable)]
+    result.notes = [*on_run, *notes_on(result)]
     return result
 
 

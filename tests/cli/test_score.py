@@ -109,18 +109,18 @@ def test_a_run_that_is_too_shallow_for_a_threshold_is_refused_and_for_a_usual_me
 
 def test_queries_that_the_run_does_not_have_are_said_but_for_those_known_to_be_bad():
     save("now.json", {"refund": ["d1"]})
-    said = score()
-    assert "hours" in said
+    assert "hours" in (said := score())
     assert "hard" not in said
     save("before.json", {"refund": ["d1"], "empty": []})
     assert "before.json has no answer to 1 query: hours." in score("--against", "before.json")
 
 
-def test_a_set_in_which_nothing_is_judged_is_held_to_no_default():
+def test_a_set_in_which_nothing_is_judged_is_held_to_no_default_and_a_gate_over_no_query_fails():
     Path("faq.yaml").write_text("queries: [{id: refund, query: refund policy, relevant: []}]")
-    for name in ("before.json", "now.json"):
-        save(name, {"refund": ["d1"]})
+    save("now.json", {"refund": ["d1"]})
     assert "nothing gated, 1 query" in score("--against", "before.json")
+    Path("faq.yaml").write_text("thresholds: {no_answer: 1}\nqueries: [{id: refund, relevant: d1}]")
+    assert "A gate over no query: no_answer" in score(status=1)
 
 
 def test_a_run_that_is_deeper_than_a_test_would_ask_for_is_noted():
