@@ -46,7 +46,7 @@ def run(options: argparse.Namespace) -> int:
     printed = [target for target in targets if target.path == Path(shared.STANDARD)]
     with shared.readable_file(options.file) as path:
         try:
-            session = json.loads(decode(read_bytes(path), where))
+            session = json.loads(decode(read_bytes(path), where, "Write the report anew."))
             texts = [output.rendered(target.format, session) for target in printed]
             written, problems = output.write([one for one in targets if one not in printed], session)
         except IRMetricsError as error:

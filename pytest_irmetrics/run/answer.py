@@ -185,10 +185,10 @@ def how_to_restore(shown: str) -> str:
     return f"Restore it from the branch that yours goes into: `git checkout main -- {shlex.quote(shown)}`."
 
 
-def decode(data: bytes, shown: str) -> str:
-    """Decode UTF-8. Raises RunError with the line of the first byte that is not UTF-8."""
+def decode(data: bytes, shown: str, cure: str = "") -> str:
+    """Decode UTF-8. Raises RunError with the line of the first byte that is not UTF-8; without a cure the file is to be restored."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
         line = data[: error.start].count(b"\n") + 1
-        raise RunError(f"{shown}:{line}: is not UTF-8. {how_to_restore(shown)}") from None
+        raise RunError(f"{shown}:{line}: is not UTF-8. {cure or how_to_restore(shown)}") from None

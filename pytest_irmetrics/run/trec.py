@@ -45,7 +45,7 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
     A line has six fields, which are split in bytes, at ASCII white space, as trec_eval does: an id may hold a no-break
     space. Comments are not read. `shown` is how errors call the file. Raises RunError.
     """
-    decode(data, shown)  # raises RunError where it is no text
+    decode(data, shown, "Save the file as UTF-8.")  # raises RunError where it is no text
 
     def refuse(number: int, fault: str, cure: str = _WRITE) -> RunError:
         return RunError(f"{shown}:{number}: {fault}. {cure}")
