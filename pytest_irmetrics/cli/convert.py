@@ -4,8 +4,9 @@
 Write a golden set in another of its formats, or a run: TREC (.run, .trec) to
 JSON (.json) and back. TREC qrels have the texts in NAME.topics.tsv beside them.
 Suffixes say the format; --from and --to say it where they do not. A name may
-end in .gz; - is standard input or output. Comments and keys that begin with x-
-are not carried over; what else OUT cannot hold is said on standard error.
+end in .gz; - is standard input or output. Comments, keys that begin with x-, and
+a run's scores and tags, whose order is kept, are not carried over; what else OUT
+cannot hold is said on standard error.
 
 examples:
   pytest-irmetrics convert msmarco.qrels golden/msmarco.yaml
@@ -98,7 +99,7 @@ def _convert_golden_set(
         raise shared.CommandError(f"{options.source}: {error}") from None
     if not files:
         raise shared.CommandError(
-            f"{options.source}: Nothing of it can be held as {to.upper()}. Convert it to YAML or JSONL."
+            f"{options.source}: Nothing of it can be held as {to.upper()}. Convert it to JSONL."
         )
     if target == shared.STANDARD and len(files) > 1:
         if shared.STANDARD not in files:

@@ -166,7 +166,7 @@ def test_a_list_of_queries_is_read_and_written():
     refused = run("convert", "q.txt", "q.csv")
     assert (
         refused.status,
-        "Nothing of it can be held as CSV. Convert it to YAML or JSONL." in refused.err,
+        "Nothing of it can be held as CSV. Convert it to JSONL." in refused.err,
     ) == (1, True)
     Path("faq.yaml").write_text(MIXED)
     said = "faq.yaml: A list of queries holds no judgments. Choose YAML or JSONL, for the judgments of: 'a'."
