@@ -124,7 +124,7 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
     if others:
         name, other = others[0]
         # One that says of which golden set it is was stored, and that may have grown since.
-        against = Against(name, given=other.golden_set is None)
+        against = Against(name, name, given=other.golden_set is None)
         comparison = compare(now, now.of_run(without_others(other, golden.queries)))
         rated = () if golden.judges_nothing else metrics
         gates = resolve_with_default([golden.thresholds], rated, AUTO, "the default max_drop")
