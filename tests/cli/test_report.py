@@ -78,7 +78,7 @@ def test_a_value_that_no_report_has_is_told_as_damaged(changed):
     done = run("report", "r.json", "-o", "html:-")
     assert (done.status, done.out) == (1, "")
     assert re.match(
-        "r.json:1: (is damaged: .* Write the report anew|cannot be rendered, .* report it)[.]$", done.err
+        "r.json:1: (is damaged, or .* Write the report anew|cannot be rendered, .* report it)[.]$", done.err
     )
 
 

@@ -79,8 +79,8 @@ def loads(text: str) -> SessionReport:
     try:
         return _session(document)
     except (KeyError, TypeError, ValueError, RunError) as error:
-        lacks = "there is no " if isinstance(error, KeyError) else ""  # whose text is the key alone
-        raise IRMetricsError(f"is damaged: {lacks}{str(error).rstrip('.')}. Write the report anew.") from None
+        fault = f"there is no {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
+        raise IRMetricsError(f"is damaged, or is newer: {fault}. Write the report anew.") from None
 
 
 def _session(document: dict[str, Any]) -> SessionReport:
