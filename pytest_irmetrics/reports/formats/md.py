@@ -139,7 +139,7 @@ def _block(block: Block) -> Iterator[str]:
             for place, row in enumerate(block.rows):
                 first, *cells = map(_cell, row)
                 last = [f"**{cells.pop()}**"] if place in block.bad and cells[-1] else []
-                yield _row([_code(row[0], 80) if first else "", *cells, *last])
+                yield _row([_code(row[0], 80, in_cell=True) if first else "", *cells, *last])
         case Query():
             yield f"**{_code(block.query_id)}**{f': {_words(block.asks)}' if block.asks else ''}"
             facts = [_code(block.where), *map(_words, block.facts), _words(block.status)]
@@ -166,10 +166,10 @@ def _more(count: int, what: str) -> Iterator[str]:
         yield from ("", f"*{plural(count, what)} more {verb} left out here, for brevity.*")
 
 
-def _code(text: str, width: int = 200) -> str:
+def _code(text: str, width: int = 200, *, in_cell: bool = False) -> str:
     """Return an id or a path as code; of a long one the two ends, since such texts differ there."""
     half = width // 2
-    return code_markdown(text if len(text) <= width else f"{text[:half]}…{text[-half:]}")
+    return code_markdown(text if len(text) <= width else f"{text[:half]}…{text[-half:]}", in_cell=in_cell)
 
 
 def _words(text: str, width: int = 600) -> str:
