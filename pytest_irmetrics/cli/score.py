@@ -120,16 +120,16 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
     retrieved = Retrieved(run, missing=missing, depth_advice="That is all that the run holds.")
     now = Evaluation(golden, retrieved, tuple(metrics), run.depth)
     against, comparison = Against(to_compare="--against"), None
-    gates = resolve([golden.thresholds])
+    unscorable = [one for one in gated if one not in metrics and one.kind != "no_answer"]
+    held = [threshold for threshold in golden.thresholds if threshold.metric not in unscorable]
+    gates = resolve([held])
     if others:
         name, other = others[0]
         # One that says of which golden set it is was stored, and that may have grown since.
         against = Against(name, name, given=other.golden_set is None)
         comparison = compare(now, now.of_run(without_others(other, golden.queries)))
         rated = () if golden.judges_nothing else metrics
-        gates = resolve_with_default([golden.thresholds], rated, AUTO, "the default max_drop")
-    unscorable = [one for one in gated if one not in metrics and one.kind != "no_answer"]
-    gates = gates.where(lambda gate: gate.metric not in unscorable)
+        gates = resolve_with_default([held], rated, AUTO, "the default max_drop")
     gates = with_each_tag(gates, now, comparison)
     verdicts = decide(Case(now, gates, comparison, against))
     result = ItemResult(now, gates, verdicts, comparison, against=against)
