@@ -91,9 +91,11 @@ def joint_margins(slices: Mapping[str, Sequence[float]]) -> dict[str, float]:
 def slices_that_fell(comparison: Comparison, metric: Metric) -> list[SliceFall]:
     """Return the slices that fell further than the whole set, beyond chance in all slices together; the clearest first.
 
-    Where the whole set fell, a slice counts only by what it fell further.
+    Where the whole set fell, a slice counts only by what it fell further. None where each side's mean is over other queries.
     """
     whole = comparison.change(metric)
+    if whole.interval is None:
+        return []
     expected = min(whole.delta, 0.0)
     beyond = {
         tag: [value - expected for value in values]
