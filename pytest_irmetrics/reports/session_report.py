@@ -16,7 +16,7 @@ HIDDEN = ("skipped", "xfailed")
 """The outcomes with which a test fails no run, whatever fell."""
 
 _ENDINGS = {
-    1: "The command failed all the same: tests failed that measure nothing here.",
+    1: "The command failed all the same: by tests without a mean, or a baseline not stored or gone.",
     2: "The run was interrupted; what follows was measured until then.",
     3: "The run ended in an internal error; what follows was measured until then.",
     5: "No test was run.",

@@ -216,7 +216,7 @@ READ = "was read by no test. A loss there fails no run. A test may be deselected
 ENDS = {
     # exit status: what is said of it, and the shade of the page's head
     0: ("", "good"),
-    1: ("The command failed all the same: tests failed that measure nothing here.", "bad"),
+    1: ("The command failed all the same: by tests without a mean, or a baseline not stored or gone.", "bad"),
     2: ("The run was interrupted; what follows was measured until then.", "bad"),
     3: ("The run ended in an internal error; what follows was measured until then.", "bad"),
     4: ("The command ended with exit status 4.", "bad"),
