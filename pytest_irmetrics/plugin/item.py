@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 import os
 import shlex
 import sys
@@ -10,11 +11,12 @@ from difflib import get_close_matches
 from functools import cached_property
 from itertools import chain
 from pathlib import Path
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, SupportsIndex
 
 import pytest
 
 from pytest_irmetrics.base.escape import escape_terminal
+from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import require_depth
 from pytest_irmetrics.gates.verdict import USUAL, rates_rankings, resolve_with_default
@@ -25,7 +27,8 @@ from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.marks import MisuseError, golden_parameter, marked_thresholds
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved
-from pytest_irmetrics.retrieval.answers import Seen
+from pytest_irmetrics.retrieval.answers import Seen, describe, number_of
+from pytest_irmetrics.run.answer import Provenance
 from pytest_irmetrics.run.baseline import baseline_path
 from pytest_irmetrics.thresholds import EACH_TAG, Gates, Threshold
 
@@ -190,13 +193,10 @@ class GatedItem:
     def retrieval_options(self) -> RetrievalOptions:
         """Return how the retriever is asked.
 
-        Raises MisuseError for a value of the fixture `ir_doc_id` or `ir_executor` that cannot be used, and ProvenanceError.
+        Raises MisuseError for a value of the fixture `ir_doc_id`, `ir_executor` or `ir_provenance` that cannot be used.
         """
-        fixtures, provenance = self.fixtures, None
-        if fixtures.provenance is not None:
-            from pytest_irmetrics.analysis.provenance import read_provenance  # noqa: PLC0415 - where the fixture is
-
-            provenance = read_provenance(fixtures.provenance)
+        fixtures = self.fixtures
+        provenance = None if fixtures.provenance is None else _read_provenance(fixtures.provenance)
         try:
             return RetrievalOptions(
                 known=self.golden.document_ids,
@@ -247,3 +247,30 @@ class GatedItem:
         # The first is a run that fails again: the second must not wait for its success, and nobody reads the failure twice.
         report = self.command("-q", "--tb=no", f"--ir-report=json:{_LABEL_REPORT}")
         return f"{report}; {shlex.join(['pytest-irmetrics', *label])}"
+
+
+def _read_provenance(given: Any) -> Provenance | None:
+    """Return what the fixture `ir_provenance` gave as plain values; None where it says nothing. Raises MisuseError."""
+    if not isinstance(given, Mapping):
+        raise MisuseError(
+            f"The fixture ir_provenance gave {describe(given)}. Give a mapping of names to text or numbers: "
+            '{"model": "minilm", "docs": 973}.'
+        )
+    found: dict[str, str | float] = {}
+    for name, value in given.items():
+        number = number_of(value)
+        if not isinstance(name, str) or not name:
+            raise MisuseError(
+                f"The fixture ir_provenance has the name {describe(name)}. A name is a text that is not empty."
+            )
+        if isinstance(value, str):
+            found[str.__str__(name)] = str.__str__(value)
+        elif number is not None and math.isfinite(number):
+            whole = isinstance(value, SupportsIndex)
+            found[str.__str__(name)] = int(value) if whole else as_whole_number(number)
+        else:
+            raise MisuseError(
+                f"The fixture ir_provenance gave {describe(value)} for {name!r}, which is neither a text nor a finite number. "
+                "Write it as text, or leave it out."
+            )
+    return found or None
