@@ -34,6 +34,7 @@ _JUDGED = ("baseline", "min", "max", "min_each", *COMPARING_WORDS, *_ABOUT_ANSWE
 
 _LOOSENED = "this branch loosened its limits"
 _ADDED = "this branch added limits, which share one level of significance"
+_EDITED = "this branch edited the golden set"
 
 _CURE = "To accept it, add `-o ir_accept=warn` to this command; else mend the search, and store its baseline again."
 
@@ -52,7 +53,7 @@ class CommittedTest:
     """Why the run, or else the golden set, is not known."""
     told: Sequence[str] = ()
     """Where the baseline stood, if not where it stands today."""
-    is_part: bool = False
+    is_partial: bool = False
     """Whether the run is a part alone of that baseline, of which the rest is elsewhere."""
 
 
@@ -75,59 +76,29 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         report.details = ["There is no baseline of this test to compare with."]
         return
     under_today = Comparison(now, now.of_run(run))
-    edits = [*edits_of(under_today, committed.golden)]
-    if run.depth and now.depth and run.depth != now.depth:
-        edits.append(Edit("depth", "", str(run.depth), str(now.depth), weaker=now.depth < run.depth))
     limits, judging = read_limits(run, now.custom, _ORIGIN), with_each_tag(gates, now, under_today)
-    if limits is not None:
-        # Those of a part are on the rest as well, which may have them still.
-        if not committed.is_part:
-            edits += limit_edits(limits, gates, now.golden.queries, run.means)
-        # The worse verdict counts.
+    if limits is not None:  # the worse verdict counts
         judging = Gates(judging, own=judging.own, also=[with_each_tag(limits.gates, now, under_today)])
+    edits = [*_edits(under_today, limits, gates, committed)]
     report.holds_less = any(edit.weaker for edit in edits)
     judged = chain.from_iterable(one.slices for one in (judging, *judging.also))
     gated = dict.fromkeys((metric, tag) for metric, tag in judged if metric.kind != "latency")
     scored = replace(now, metrics=tuple(dict.fromkeys([*now.metrics, *(metric for metric, _ in gated)])))
 
     today = _as_strict_as_then(scored, edits, committed.golden)
-    before = today.of_run(run)
-    comparison, against = Comparison(today, before), Against(report.where)
-    states = {verdict.key: verdict.state for verdict in result.verdicts}
-    found = [
-        (verdict, comparison)
-        for verdict in decide(Case(today, judging, comparison, against))
-        if verdict.word in _JUDGED
-        and states.get(verdict.key) not in ("failed", verdict.state)
-        and not (has_other_run and verdict.word == "min_gain")  # over that other run
-        # What a limit of then is on may be in the other part.
-        and not (committed.is_part and verdict.over_no_query)
-    ]
+    comparison = Comparison(today, today.of_run(run))
     own = None if has_other_run else stored
-    is_anew = own is None or _differ(own.run, run)
-    if own is not None and _differ(own.run, now.run):
-        held = today.of_run(own.run).narrowed(own.run.answers, None)
-        itself = Comparison(held, before)
-        failed = {verdict.key for verdict, _ in found if verdict.failed}
-        found += [
-            (verdict._replace(text=f"The stored baseline: {verdict.text}"), itself)
-            for verdict in decide(Case(held, judging, itself, against))
-            if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in failed
-        ]
+    found = _judge(result, comparison, judging, own, committed)
     forbids = any(query.forbidden for query in today.golden.queries.values())
     reads_on = forbids or any(metric.cutoff is None for metric, _ in gated)
-    may_answer = any(metric.kind == "no_answer" for metric, _ in gates.slices)
     accepted = [*_not_judged_today(limits, edits, report.where, whole=reads_on)]
     anew = "this test is compared with another run" if has_other_run else "this branch updates its baseline"
+    otherwise = anew if own is None or _differ(own.run, run) else _EDITED
     for verdict, _ in found:
         if verdict.failed:
             # A metric that was gated at that commit alone has no score today.
             metric = verdict.metric if verdict.metric in now.metrics else None
-            is_edited = verdict.word in _ABOUT_ANSWERS or not is_anew
-            is_looser = report.holds_less or committed.is_part
-            limits_changed = _ADDED if verdict.holds_to_baseline and not is_looser else _LOOSENED
-            by_limits = verdict.origin == _ORIGIN or (verdict.word == "no_answer" and may_answer)
-            why = limits_changed if by_limits else "this branch edited the golden set" if is_edited else anew
+            why = _why_it_passes(verdict, gates, committed) or otherwise
             accepted.append((verdict._replace(metric=metric), why))
     moved = [*_means(comparison, scored, run, gated)]
     if not (moved or accepted or comparison.is_unchanged):
@@ -143,8 +114,65 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     decisive = next((compared for verdict, compared in found if verdict.failed), None)
     if decisive is not None and stored is not None and not result.failed:
         # What is shown of it is what fell: its means, its queries, what kind of change it is.
-        result.comparison, result.against = decisive, against
+        result.comparison, result.against = decisive, Against(report.where)
     _add_accepted(result, committed, accepted)
+
+
+def _edits(
+    comparison: Comparison, limits: LimitsOfRun | None, gates: Gates, committed: CommittedTest
+) -> Iterator[Edit]:
+    """Yield how the golden set, the depth and the limits were edited since the commit, whose run today's is compared with."""
+    run, now = comparison.baseline.run, comparison.full
+    yield from edits_of(comparison, committed.golden)
+    if run.depth and now.depth and run.depth != now.depth:
+        yield Edit("depth", "", str(run.depth), str(now.depth), weaker=now.depth < run.depth)
+    # Those of a part are on the rest as well, which may have them still.
+    if limits is not None and not committed.is_partial:
+        yield from limit_edits(limits, gates, now.golden.queries, run.means)
+
+
+def _judge(
+    result: ItemResult,
+    comparison: Comparison,
+    gates: Gates,
+    stored: Evaluation | None,
+    committed: CommittedTest,
+) -> list[tuple[Verdict, Comparison]]:
+    """Judge today's run by the limits of both commits against the other's, and so the baseline that is stored, where that is another run.
+
+    Return each verdict that today's do not give already, with the comparison that it is on.
+    """
+    today, against = comparison.full, Against(committed.report.where)
+    states = {verdict.key: verdict.state for verdict in result.verdicts}
+    found = [
+        (verdict, comparison)
+        for verdict in decide(Case(today, gates, comparison, against))
+        if verdict.word in _JUDGED
+        and states.get(verdict.key) not in ("failed", verdict.state)
+        # Over the other run that the test is compared with.
+        and not (verdict.word == "min_gain" and result.against.name not in ("", OWN_BASELINE))
+        # What a limit of then is on may be in the other part.
+        and not (committed.is_partial and verdict.over_no_query)
+    ]
+    if stored is not None and _differ(stored.run, result.evaluation.run):
+        held = today.of_run(stored.run).narrowed(stored.run.answers, None)
+        itself = Comparison(held, today.of_run(comparison.baseline.run))
+        failed = {verdict.key for verdict, _ in found if verdict.failed}
+        found += [
+            (verdict._replace(text=f"The stored baseline: {verdict.text}"), itself)
+            for verdict in decide(Case(held, gates, itself, against))
+            if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in failed
+        ]
+    return found
+
+
+def _why_it_passes(verdict: Verdict, gates: Gates, committed: CommittedTest) -> str:
+    """Say why what fails against the commit alone passes today: by its limits, or an edit of what is right; empty for another reason."""
+    may_answer = any(metric.kind == "no_answer" for metric, _ in gates.slices)
+    if verdict.origin == _ORIGIN or (verdict.word == "no_answer" and may_answer):
+        is_looser = committed.report.holds_less or committed.is_partial
+        return _ADDED if verdict.holds_to_baseline and not is_looser else _LOOSENED
+    return _EDITED if verdict.word in _ABOUT_ANSWERS else ""
 
 
 def _not_judged_today(

@@ -112,7 +112,7 @@ def read_committed(item: GatedItem) -> CommittedTest:
             where = "under another id" if one == before else f"in {one}"
             told.append(f"{plural(count, 'query was', 'queries were')} {where}.")
         known = _golden_set_under_todays_ids(item, fork, source, run, moved_from)
-        return CommittedTest(report, run, *known, told, is_part=own is None)
+        return CommittedTest(report, run, *known, told, is_partial=own is None)
     except GitError as error:
         is_setting = item.node.config.getoption("ir_since") is None
         raise GitError(f"{'the setting ir_since, ' if is_setting else '--ir-since='}{ref}: {error}") from None
