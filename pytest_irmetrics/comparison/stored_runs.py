@@ -32,10 +32,9 @@ def all_words(queries: Mapping[str, Query] | Answers) -> list[tuple[str, str]]:
     return [_words_of(*pair) for pair in queries.items()]
 
 
-def held_of(answers: Answers, asked: Collection[tuple[str, str]]) -> tuple[int, bool]:
-    """Count the queries of a stored run that are `asked`, by the keys of `all_words`; say whether they are half, as of a run of the test that asks them."""
-    held = sum(words in asked for words in all_words(answers))
-    return held, 2 * held >= len(answers) > 0
+def count_asked(answers: Answers, asked: Collection[tuple[str, str]]) -> int:
+    """Count the queries of a stored run that are `asked`, by the keys of `all_words`: half or more of a run of the test that asks them."""
+    return sum(words in asked for words in all_words(answers))
 
 
 def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:

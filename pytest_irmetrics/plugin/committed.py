@@ -19,7 +19,7 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import nearest_repository
 from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.comparison.stored_runs import all_words, held_of, not_answered, old_ids, with_moved
+from pytest_irmetrics.comparison.stored_runs import all_words, count_asked, not_answered, old_ids, with_moved
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.plugin.baselines import modules_of
 from pytest_irmetrics.plugin.config import run_config
@@ -149,9 +149,8 @@ def _by_its_queries(item: GatedItem, fork: _Fork, path: str) -> str:
     for one in fork.baselines:
         run = fork.stored_run(one) if _test_is_gone(item, fork, one) else None
         if run is not None:
-            held, is_own = held_of(run.answers, asked)
-            other = BaselineName.of(one)
-            if other._replace(function=name.function) == name or is_own:
+            held, other = count_asked(run.answers, asked), BaselineName.of(one)
+            if other._replace(function=name.function) == name or 2 * held >= len(run.answers) > 0:
                 found.append((held + 1, len(name.parts & other.parts), one == git_says, one))
     return max(found)[-1]
 

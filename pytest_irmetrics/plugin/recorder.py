@@ -128,7 +128,8 @@ class Recorder:
     def pytest_sessionfinish(self, session: pytest.Session) -> None:
         """Write the report files, and fail the session for what cannot be stored or written."""
         # What sets `shouldstop` interrupts it, and files that cannot be collected do, too.
-        cut_short = session.exitstatus in (2, 3, 4)  # interrupted, an internal error, a usage error
+        status = pytest.ExitCode
+        cut_short = session.exitstatus in (status.INTERRUPTED, status.INTERNAL_ERROR, status.USAGE_ERROR)
         self._is_complete = self._is_complete and not (session.shouldfail or cut_short)
         gone = self._gone_since()
         if gone and self._settings.refuses:
