@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 from collections.abc import Collection, Sequence
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import compare_with_itself
@@ -18,8 +18,7 @@ from pytest_irmetrics.run.answer import is_further_chunk
 _UNKNOWN_DOCUMENT = ""  # no document's id is empty, so no query judges it
 
 
-@dataclass(frozen=True, slots=True)
-class Unjudged:
+class Unjudged(NamedTuple):
     """A returned document that its query does not judge."""
 
     query: Query

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from itertools import chain, pairwise
+from typing import NamedTuple
 
 from pytest_irmetrics.analysis.edits import edit_sentences, edits_of
 from pytest_irmetrics.analysis.item_result import ItemResult
@@ -39,8 +40,7 @@ _EDITED = "this branch edited the golden set"
 _CURE = "To accept it, add `-o ir_accept=warn` to this command; else mend the search, and store its baseline again."
 
 
-@dataclass(frozen=True, slots=True)
-class CommittedTest:
+class CommittedTest(NamedTuple):
     """A test's baseline and golden set at another commit."""
 
     report: SinceReport

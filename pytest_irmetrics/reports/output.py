@@ -6,10 +6,9 @@ import os
 import pkgutil
 import re
 from collections.abc import Iterable
-from dataclasses import dataclass
 from importlib import import_module
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.atomic_write import write_output
@@ -33,8 +32,7 @@ class ReportPathError(IRMetricsError, ValueError):
     """A value of ``--ir-report`` that is not valid; the message says why and what to write instead."""
 
 
-@dataclass(frozen=True, slots=True)
-class Target:
+class Target(NamedTuple):
     """One report file to write."""
 
     path: Path

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
@@ -40,8 +39,7 @@ class Mark(NamedTuple):
     interval: tuple[float, float] | None
 
 
-@dataclass(frozen=True, slots=True)
-class Axis:
+class Axis(NamedTuple):
     """The horizontal axis of a table's marks: of changes, symmetrical about 0, or of means, from 0 to 1."""
 
     low: float
