@@ -29,7 +29,7 @@ from pytest_irmetrics.metrics.names import read_metrics, split_names
 from pytest_irmetrics.reports.blocks import Block, Level
 from pytest_irmetrics.reports.terminal import lines
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.run.baseline import BaselineName, folders_with_baselines, list_baselines
+from pytest_irmetrics.run.baseline import BaselineName, find_baselines
 
 OK, FAILED = 0, 1
 """Exit statuses of commands; argparse itself exits with 2 for a wrong command line."""
@@ -266,11 +266,7 @@ class Baseline(NamedTuple):
 
 def baselines_from_here(directory: str) -> list[Baseline]:
     """Return the baselines in folders of a name in the current folder and below; hidden folders and environments are left out."""
-    return sorted(
-        Baseline(path, folder)
-        for folder in folders_with_baselines(Path(), directory, (".*", "node_modules"))
-        for path in list_baselines(folder / directory)
-    )
+    return sorted(map(Baseline._make, find_baselines(Path(), directory, (".*", "node_modules"))))
 
 
 def baselines_of_golden_set(file: str, directory: str) -> Iterator[tuple[str, Run]]:

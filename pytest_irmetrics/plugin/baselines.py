@@ -24,7 +24,7 @@ from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
 from pytest_irmetrics.retrieval import RetrievalError, Retriever
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import how_to_restore
-from pytest_irmetrics.run.baseline import BaselineName, baseline_path, folders_with_baselines, list_baselines
+from pytest_irmetrics.run.baseline import BaselineName, baseline_path, find_baselines
 
 _NO_QUERY = "holds no query, so there is nothing to compare with."
 
@@ -144,12 +144,11 @@ def _left_behind(item: GatedItem) -> list[Path]:
     if _left_behind_key not in config.stash:
         modules, found = modules_of(item.node.session), list[Path]()
         config.stash[_left_behind_key] = found
-        for folder in folders_with_baselines(config.rootpath, directory, config.getini("norecursedirs")):
-            for path in list_baselines(folder / directory):
-                name = BaselineName.of(path)
-                file = folder / f"{name.module.name}.py"
-                if not file.exists() or not name.may_be_in(modules.get(os.path.realpath(file))):
-                    found.append(path)
+        for path, folder in find_baselines(config.rootpath, directory, config.getini("norecursedirs")):
+            name = BaselineName.of(path)
+            file = folder / f"{name.module.name}.py"
+            if not file.exists() or not name.may_be_in(modules.get(os.path.realpath(file))):
+                found.append(path)
     return config.stash[_left_behind_key]
 
 
@@ -271,7 +270,7 @@ def _stored(config: pytest.Config, typed: Iterable[str]) -> Iterator[Path]:
         asked = Path(os.path.normpath(config.invocation_params.dir / argument))
         if asked.is_file():
             module = baseline_path(asked, "", directory).parent
-            yield from (path for path in list_baselines(module.parent) if path.parent == module)
+            yield from module.glob("*.json")
         else:
-            for folder in folders_with_baselines(asked, directory, config.getini("norecursedirs")):
-                yield from list_baselines(folder / directory)
+            found = find_baselines(asked, directory, config.getini("norecursedirs"))
+            yield from (path for path, _ in found)

@@ -97,13 +97,8 @@ def folder_of_test(path: str, directory: str) -> PurePosixPath:
 # Finding.
 
 
-def list_baselines(directory: Path) -> Iterator[Path]:
-    """Return the paths of all baselines in a folder such as ``ir_baselines``."""
-    return directory.glob(f"*/*{_SUFFIX}")
-
-
-def folders_with_baselines(top: Path, directory: str, skipped: Iterable[str]) -> Iterator[Path]:
-    """Yield the folders at `top` and below in which there is a folder of baselines, called `directory`.
+def find_baselines(top: Path, directory: str, skipped: Iterable[str]) -> Iterator[tuple[Path, Path]]:
+    """Yield the baselines in folders called `directory` at `top` and below, each with the folder of its test.
 
     Virtual environments, and folders whose names match a pattern in `skipped`, are left out.
     """
@@ -111,5 +106,5 @@ def folders_with_baselines(top: Path, directory: str, skipped: Iterable[str]) ->
         if "pyvenv.cfg" in files:
             names.clear()
         elif os.path.isdir(os.path.join(folder, directory)):  # noqa: PTH112, PTH118 - a name costs less than a Path
-            yield Path(folder)
+            yield from ((path, Path(folder)) for path in Path(folder, directory).glob(f"*/*{_SUFFIX}"))
         names[:] = [name for name in names if not any(fnmatch(name, pattern) for pattern in skipped)]
