@@ -44,6 +44,9 @@ _TABLE_POINTS = 25
 
 _Z_POWER = 0.842  # normal quantile of 80 % power
 
+Sizes = Sequence[tuple[float, int]]
+"""Sizes of differences in ascending order, each with how many have it."""
+
 
 def sign_flip_p(differences: Iterable[float]) -> float:
     """Return the one-sided p-value of the sign-flip (paired randomization) test for a fall of the mean.
@@ -146,7 +149,7 @@ def _common_divisor(one: float, other: float) -> float:
     return one
 
 
-def _exact_p(sizes: Sequence[tuple[float, int]], losses: float, step: float | None, k: int) -> float | None:
+def _exact_p(sizes: Sizes, losses: float, step: float | None, k: int) -> float | None:
     """Return the exact p, by counting choices of losses over the sorted sums of two halves; None where that takes long."""
     if k > _MAX_EXACT:
         return None
@@ -187,7 +190,7 @@ def _subset_sums(groups: Iterable[tuple[float, int]]) -> list[tuple[float, int]]
     return sorted(ways.items())
 
 
-def _saddlepoint_p(sizes: Sequence[tuple[float, int]], losses: float, k: int) -> float:
+def _saddlepoint_p(sizes: Sizes, losses: float, k: int) -> float:
     """Approximate p by the saddlepoint method, averaged over all choices among the few sizes that make visible steps."""
     coarse, fine = _split_sizes(sizes)
     if not fine:
@@ -230,9 +233,7 @@ def _saddlepoint_p(sizes: Sequence[tuple[float, int]], losses: float, k: int) ->
     return max(math.fsum(terms), smallest_p(k))
 
 
-def _split_sizes(
-    sizes: Sequence[tuple[float, int]],
-) -> tuple[Sequence[tuple[float, int]], Sequence[tuple[float, int]]]:
+def _split_sizes(sizes: Sizes) -> tuple[Sizes, Sizes]:
     """Split into the largest sizes, whose steps show in the distribution of the sum, and the others, which smooth it.
 
     Six lost queries among a hundred that hardly moved make a staircase, which no smooth approximation follows.
@@ -250,7 +251,7 @@ def _split_sizes(
     return sizes[cut:], sizes[:cut]
 
 
-def _merge_sizes(sizes: Sequence[tuple[float, int]]) -> Sequence[tuple[float, int]]:
+def _merge_sizes(sizes: Sizes) -> Sizes:
     """Return at most 1,000 sizes: neighbours are joined, with the same sum of squares, which the tail depends on."""
     several = -(-len(sizes) // 1_000)
     if several <= 1:
@@ -261,7 +262,7 @@ def _merge_sizes(sizes: Sequence[tuple[float, int]]) -> Sequence[tuple[float, in
     return [(math.sqrt(square / count), count) for square, count in zip(squares, counts, strict=True)]
 
 
-def _tail(sizes: Sequence[tuple[float, int]], step: float | None, t: float) -> tuple[float, float]:
+def _tail(sizes: Sizes, step: float | None, t: float) -> tuple[float, float]:
     """Return x = K'(t) and P(X >= x), for t >= 0 and X the sum of the sizes with random signs.
 
     K(t) = sum(log cosh(t size)) is X's cumulant generating function.  With w = sqrt(2(tx - K(t))) and
@@ -280,7 +281,7 @@ def _tail(sizes: Sequence[tuple[float, int]], step: float | None, t: float) -> t
     return x, min(max(p, math.ulp(0.0)), 1.0)
 
 
-def _solve_tilt(sizes: Sequence[tuple[float, int]], x: float, total: float) -> float:
+def _solve_tilt(sizes: Sizes, x: float, total: float) -> float:
     """Return the t with K'(t) = x, 0 <= x < total, by Newton's method: K' is concave, so t rises to it from below."""
     t = x / math.fsum(n * size * size for size, n in sizes)
     for _ in range(200):

@@ -204,9 +204,8 @@ class _Move:
         now = f"{'to' if size > TOLERANCE else 'at'} {score_text(change.now, change.baseline)}"
         limit = score_text(least, size)
         text = f"{subject(self.gate)} {moved} {against}, {now}; a rise of at least {limit} is required."
-        return self._verdict(
-            "passed" if at_least(change.delta, least) else "failed", text, change.delta, least
-        )
+        state: State = "passed" if at_least(change.delta, least) else "failed"
+        return self._verdict(state, text, change.delta, least)
 
     def judge_lost(self) -> Verdict:
         """Judge a ``max_lost``: how many queries scored before and score 0 now."""

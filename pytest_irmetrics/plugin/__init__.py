@@ -121,11 +121,8 @@ def pytest_collection_modifyitems(
     collected = [*items]
     result = yield
     # A mark can also stand on a test that does not request the fixture, and must not be silent there.
-    nodes = {item.parent for item in collected if item.parent is not None}
-    marks = (mark for node in nodes for mark in node.iter_markers())
-    own = (mark for item in collected for mark in item.own_markers)
     # Without the underscore too: irthreshold.
-    marked = any(mark.name[:2].lower() == "ir" for some in (marks, own) for mark in some)
+    marked = any(mark.name[:2].lower() == "ir" for item in collected for mark in item.iter_markers())
     if marked or any(map(requests_irmetrics, collected)):
         from pytest_irmetrics.plugin.baselines import items_with_orphans  # noqa: PLC0415 - only a run that gates pays for it
         from pytest_irmetrics.plugin.marks import find_problems, golden_parameter  # noqa: PLC0415 - as above

@@ -238,9 +238,5 @@ def _explain(error: Exception, queries: int = 1) -> str:
     """Say what a retriever raised, and for how many queries, and how to mend it where that is known."""
     from pytest_irmetrics.retrieval.errors import explain  # noqa: PLC0415 - only where something failed
 
-    several = (
-        f"the call for {queries} queries "
-        if queries > 1 and not isinstance(error, answers.AnswerError)
-        else ""
-    )
-    return several + explain(error)
+    of_all = queries > 1 and not isinstance(error, answers.AnswerError)
+    return (f"the call for {queries} queries " if of_all else "") + explain(error)
