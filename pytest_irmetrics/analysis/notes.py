@@ -55,15 +55,13 @@ def notes_on(result: ItemResult, *, verbose: bool = False) -> Iterator[Note]:
 
 def _left_out(result: ItemResult) -> Iterator[str]:
     """Name the queries without any judgment."""
-    left_out = result.evaluation.golden.left_out
-    if left_out:
+    if left_out := result.evaluation.golden.left_out:
         yield f"Left out, because without any judgment: {listed(left_out)}."
 
 
 def _unjudged(result: ItemResult) -> Iterator[str]:
     """Say how many queries nobody has judged."""
-    unjudged = [query for query in result.evaluation.counted if query.is_unjudged]
-    if unjudged:
+    if unjudged := [query for query in result.evaluation.counted if query.is_unjudged]:
         of = plural(len(result.evaluation.counted), "query")
         how = " To judge what comes back: pytest --ir-report=json:run.json, then pytest-irmetrics label FILE --run run.json -i."
         hint = how if result.failed and result.comparison is None else ""
@@ -218,8 +216,7 @@ def _slowest(result: ItemResult) -> Iterator[str]:
 
 def _not_in_the_run(result: ItemResult) -> Iterator[str]:
     """Name the queries of which a stored run, which stands in for the retriever, says nothing."""
-    missing = result.evaluation.retrieved.missing
-    if missing:
+    if missing := result.evaluation.retrieved.missing:
         yield (
             f"No line of the stored run is about {plural(len(missing), 'query')}, which counts as an empty "
             f"answer: {listed(missing)}."
@@ -266,8 +263,7 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
         ("case", f"{no} in any returned chunk but in other capitals or small letters", _ON_CASE),
         ("", f"{no} in any returned chunk, though chunks of the document came back", _ON_MISSED),
     ):
-        these = [pair for pair in missed if result.almost_held.get(pair, "") == part]
-        if these:
+        if these := [pair for pair in missed if result.almost_held.get(pair, "") == part]:
             named = listed(these, _NAMED, lambda one: f"{golden.where_judged(*one)} {one[1]}", between="; ")
             yield f"{plural(len(these), 'passage')} {what}: {named}. {cause}"
 
@@ -334,8 +330,7 @@ def _depths(comparison: Comparison, result: ItemResult) -> Iterator[str]:
 
 def _other_custom_means(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Name the user's own metrics that give a baseline's rankings another mean than the one that was stored with them."""
-    wrong = [mean for mean in comparison.wrong_means if mean.metric.kind == "custom"]
-    if wrong:
+    if wrong := [mean for mean in comparison.wrong_means if mean.metric.kind == "custom"]:
         means = ", ".join(f"{mean.metric.name} {change_text(mean.stated, mean.found)}" for mean in wrong)
         yield (
             f"The rankings of {result.against.name} do not give what they gave when it was stored: {means}. Both runs are "
