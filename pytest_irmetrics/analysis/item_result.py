@@ -90,29 +90,39 @@ class ItemResult:
             since=self.since,
             selftest=self.degradations,
         )
-        if self.failed and self.comparison is not None:
-            from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - needed after a failure alone
-
-            report.kind, report.kind_sentences, judgments_decide = kind_of_change(
-                self.comparison, self.gates, self.verdicts, leading, self.not_in_index
-            )
-            by = "" if leading is None or leading.kind == "overlap" else f" --by {shlex.quote(leading.name)}"
-            report.judge = judge + by if judge and judgments_decide else None
-            report.notes = [note for note in self.notes if note.text not in report.kind_sentences]
-        if self.comparison is not None and now.run.provenance:
-            from pytest_irmetrics.analysis.provenance import provenance_difference  # noqa: PLC0415 - where the fixture is
-
-            difference = provenance_difference(self.comparison)
-            if difference and self.failed:
-                report.provenance = difference
-            elif difference:
-                report.notes.insert(0, Note("normal", f"Provenance: {difference}"))
+        if self.comparison is not None:
+            if self.failed:
+                self._add_kind_of_change(report, self.comparison, judge)
+            if now.run.provenance:
+                self._add_provenance(report, self.comparison)
         if not report.kind_sentences and any(map(_is_about_results, self.verdicts)):
             from pytest_irmetrics.analysis.stages import lost_at_stages  # noqa: PLC0415 - needed after a failure alone
 
             sentence, _ = lost_at_stages(now)
             report.kind_sentences = [] if sentence is None else [sentence]
         return report
+
+    def _add_kind_of_change(self, report: ItemReport, comparison: Comparison, judge: str | None) -> None:
+        """Add to the report of a failure what kind of change it is about, and the command to judge where judgments decide."""
+        from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - needed after a failure alone
+
+        leading = self.leading_metric
+        report.kind, report.kind_sentences, judgments_decide = kind_of_change(
+            comparison, self.gates, self.verdicts, leading, self.not_in_index
+        )
+        by = "" if leading is None or leading.kind == "overlap" else f" --by {shlex.quote(leading.name)}"
+        report.judge = judge + by if judge and judgments_decide else None
+        report.notes = [note for note in self.notes if note.text not in report.kind_sentences]
+
+    def _add_provenance(self, report: ItemReport, comparison: Comparison) -> None:
+        """Add to a failure's report, or note of a pass, what today's run was made with that the other was not."""
+        from pytest_irmetrics.analysis.provenance import provenance_difference  # noqa: PLC0415 - where the fixture is
+
+        difference = provenance_difference(comparison)
+        if self.failed:
+            report.provenance = difference
+        elif difference:
+            report.notes.insert(0, Note("normal", f"Provenance: {difference}"))
 
     def _queries(self, gates: Sequence[VerdictReport], *, everything: bool) -> list[QueryReport]:
         """Return the queries that explain the failed gates, or all, in the order of every output.
