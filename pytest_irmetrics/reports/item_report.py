@@ -121,6 +121,11 @@ class QueryReport:
         return 0.0 if abs(now - before) <= TOLERANCE else now - before
 
     @property
+    def is_xfail(self) -> bool:
+        """Whether it is marked ``xfail``, so that it is in no mean."""
+        return self.status.startswith("xfail: ")
+
+    @property
     def asks(self) -> str | None:
         """What was searched for, where the id does not say it."""
         return self.text if self.text != self.query_id else None

@@ -175,7 +175,7 @@ class SessionReport(NamedTuple):
         text = "FAILS" if failed else "passes"
         if item.outcome == "error":  # retrieving every query is a gate of its own, and it failed
             failing = [query for query in item.queries if query.error is not None]
-            asked = item.query_count + sum(query.status.startswith("xfail") for query in failing)
+            asked = item.query_count + sum(query.is_xfail for query in failing)
             text += f", {len(failing):,} of {plural(asked, 'query')} not retrieved"
             text += f", {item.unasked:,} not asked" if item.unasked else ""
         elif item.only_queries and not failed:

@@ -200,7 +200,7 @@ def _label(query: QueryReport, item: ItemReport, *, compared: bool) -> str:
         return "error"
     if query.before is None:
         return "new" if compared else ""
-    delta = None if query.status.startswith("xfail") else query.delta(item.leading_metric)
+    delta = None if query.is_xfail else query.delta(item.leading_metric)
     return "" if delta is None else "same" if not delta else "worse" if delta < 0 else "better"
 
 
@@ -215,7 +215,7 @@ def _anchors(prefix: str, names: Iterable[str]) -> Iterator[str]:
 
 def _bars(queries: Sequence[_ListedQuery]) -> plots.Bars | None:
     """Return a bar for each changed query of a golden set; for each query's score where nothing is compared."""
-    counted = [query for query in queries if not query.report.status.startswith("xfail")]
+    counted = [query for query in queries if not query.report.is_xfail]
     moved = [(one.anchor, one.report.query_id, one.change) for one in counted if one.change is not None]
     scored = [(one.anchor, one.report.query_id, one.score) for one in counted if one.score is not None]
     return plots.bars(moved or scored, compared=bool(moved))
