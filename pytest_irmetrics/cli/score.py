@@ -117,7 +117,7 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
     beyond = shared.metrics_beyond(wanted, min((one.depth for _, one in runs if one.depth), default=None))
     metrics = shared.scorable_metrics([*(one for one in wanted if one not in beyond), *gated], golden)
     missing = tuple(i for i, query in golden.queries.items() if query.xfail is None and i not in run)
-    retrieved = Retrieved(run, missing=missing, depth_advice="That is all that the run holds.")
+    retrieved = Retrieved(run, missing=missing)
     now = Evaluation(golden, retrieved, tuple(metrics), run.depth)
     against, comparison = Against(to_compare="--against"), None
     unscorable = [one for one in gated if one not in metrics and one.kind != "no_answer"]

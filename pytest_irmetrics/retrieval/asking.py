@@ -36,7 +36,7 @@ class Retrieved(NamedTuple):
     returned: Mapping[str, int] = {}
     """Query id → how many results came back, where the ranking is not as long, as with duplicates that were dropped."""
     depth_advice: str | None = None
-    """Why no more came back, or where the depth is set of a retriever that was not handed one, a sentence."""
+    """Where the depth is set of a retriever that was not handed one, a sentence."""
     missing: tuple[str, ...] = ()
     """Queries that a stored run has no answer to, where it does not say what it was asked."""
 

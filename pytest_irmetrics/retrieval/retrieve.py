@@ -105,7 +105,6 @@ def _replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Re
     return Retrieved(
         Run.of(answers, Header(options.depth, provenance=options.provenance or run.provenance)),
         errors,
-        depth_advice="That is all that the stored run holds.",
         missing=tuple(missing),
     )
 
