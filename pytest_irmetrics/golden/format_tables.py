@@ -84,14 +84,14 @@ def table_rows(source: Source, also: Collection[str] = ()) -> Iterator[Row]:
             if line > begins and all(by_itself):
                 here = f"the lines {begins} to {line}, each of which is a row by itself"
                 advice = "Take the quotes away, or write each twice in a quoted cell."
-                source.add(Wrong((begins, 1), f"A quote makes one row of {here}. {advice}"))
+                source.add((begins, 1), f"A quote makes one row of {here}. {advice}")
             elif any(map(str.strip, cells)):
                 row = source.attempt(_read_row, begins, cells, columns)
                 if row is not None:
                     yield row
     except csv.Error as error:
         advice = "Close each quote, and write a quote within a quoted cell twice."
-        source.add(Wrong((line + 1, 1), f"This is no row of a table ({error}). {advice}"))
+        source.add((line + 1, 1), f"This is no row of a table ({error}). {advice}")
 
 
 def _read_header(header: Sequence[str], also: Collection[str]) -> list[str]:
@@ -165,8 +165,7 @@ def _read_folder(folder: Source) -> GoldenSet | None:
     chosen = [split for split in splits if split.stem == "test"] or splits
     if len(chosen) != 1:
         there = ", ".join(f"{folder.shown.rstrip('/')}/qrels/{split.name}" for split in splits) or "none"
-        message = f"This BEIR folder has no qrels/test.tsv. Add it, or name the split, of {there}."
-        raise Wrong((1, 1), message)
+        raise Wrong((1, 1), f"This BEIR folder has no qrels/test.tsv. Add it, or name the split, of {there}.")
     split = folder.beside(chosen[0], f"{folder.shown.rstrip('/')}/qrels/{chosen[0].name}")
     split.name = folder.path.absolute().name
     return split.attempt(_read_split, split)

@@ -12,7 +12,7 @@ from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.formats import Format
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.rows import Row, golden_set_of, judgments_of, refuse
-from pytest_irmetrics.golden.source import Source, Wrong
+from pytest_irmetrics.golden.source import Source
 
 FORMATS = {"trec": Format((".qrels",), frozenset())}
 
@@ -42,12 +42,11 @@ def _read_topics(topics: Source) -> dict[str, str]:
         query_id, _, asked = line.partition("\t")
         query_id = query_id.strip(" ")
         if query_id in texts:
-            topics.add(Wrong((number, 1), f"The query {quote(query_id)} is here twice. Keep one."))
+            topics.add((number, 1), f"The query {quote(query_id)} is here twice. Keep one.")
         elif query_id and asked.strip():
             texts[query_id] = asked
         elif line.strip():
-            message = "This is no query and its text. Write `query`, a tab, and the text."
-            topics.add(Wrong((number, 1), message))
+            topics.add((number, 1), "This is no query and its text. Write `query`, a tab, and the text.")
     return texts
 
 
@@ -61,7 +60,7 @@ def _rows(source: Source) -> Iterator[Row]:
             like = " as in a TREC run," if len(parts) == 6 else ""
             advice = "Write `query 0 document grade`, ids without white space, and no header."
             here = f"This line has {plural(len(parts), 'field')},{like} and qrels have 4"
-            source.add(Wrong((number, 1), f"{here}. {advice}"))
+            source.add((number, 1), f"{here}. {advice}")
 
 
 def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:

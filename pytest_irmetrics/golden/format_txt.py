@@ -22,7 +22,7 @@ def read(source: Source) -> GoldenSet:
     golden, repeated = read_each_once(source)
     for number, text in repeated:
         message = f"{quote(text)} is on line {golden.queries[text].line} already. Remove one of the two."
-        source.add(Wrong((number, 1), message))
+        source.add((number, 1), message)
     source.raise_any()
     return golden
 

@@ -60,8 +60,7 @@ def parse_yaml(text: str, source: Source) -> GoldenSet:
     )
     if not golden.queries:
         at = nodes["queries"].place if "queries" in nodes else (1, 1)
-        message = "There is no query. Write `queries:` and, below it, `- query: …` with `relevant: …`."
-        source.add(Wrong(at, message))
+        source.add(at, "There is no query. Write `queries:` and, below it, `- query: …` with `relevant: …`.")
     queries.require_texts()
     _check_level(golden, source)
     if "slices" in nodes:
@@ -125,7 +124,7 @@ def _check_tags(slices: Node, golden: GoldenSet, source: Source) -> None:
     for tag, _ in slices.value:
         if tag.value not in golden.tags and not (tag.value == EACH_TAG and golden.tags):
             message = f"No query carries the tag {quote(tag.value)}. Tag some, or remove the slice."
-            source.add(Wrong(tag.place, message))
+            source.add(tag.place, message)
 
 
 def _check_level(golden: GoldenSet, source: Source) -> None:
@@ -135,7 +134,7 @@ def _check_level(golden: GoldenSet, source: Source) -> None:
         if query.judgments and max(query.judgments.values()) < level:
             advice = f"Grade one {level} or higher, or lower `relevance_level`."
             message = f"No document reaches the relevance level of {level}. {advice}"
-            source.add(Wrong((query.line, query.column), message))
+            source.add((query.line, query.column), message)
 
 
 # Writing

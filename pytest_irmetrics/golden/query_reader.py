@@ -49,7 +49,7 @@ def read_keys(
             close = get_close_matches(name.lower(), readers)
             advice = f"Its keys are {', '.join(sorted(readers))}; one for people begins with x-."
             advice = f"Did you mean `{close[0]}`?" if close else advice
-            source.add(Wrong(key.place, f"{quote(name)} is not a key of {what}. {advice}"))
+            source.add(key.place, f"{quote(name)} is not a key of {what}. {advice}")
     return values, nodes
 
 
@@ -81,7 +81,7 @@ def pairs_of(node: Node, source: Source, what: str = "", example: str = "") -> I
             first[name] = key.place[0]
             yield key, value
             continue
-        source.add(Wrong(key.place, message))
+        source.add(key.place, message)
 
 
 # Values
@@ -178,7 +178,7 @@ class QueryReader:
         without = [query for query in self.queries.values() if query.text is None]
         for query in without if len(without) < len(self.queries) else ():
             message = f"The query {quote(query.id)} has no text, and others do. Write the text to search for."
-            self._source.add(Wrong((query.line, query.column), message))
+            self._source.add((query.line, query.column), message)
 
     def judged_set(self, *, also_left_out: Iterable[str] = ()) -> GoldenSet:
         """Return the golden set of the queries with a judgment, as trec_eval has it, or an empty list of them.
@@ -189,7 +189,7 @@ class QueryReader:
         self.require_texts()
         judged = [query for query in self.queries.values() if query.id not in self._left_out]
         if not judged and not source.problems:
-            source.add(Wrong((1, 1), "There is no query with a judgment. Write one a line."))
+            source.add((1, 1), "There is no query with a judgment. Write one a line.")
         source.raise_any()
         left_out = (*self._left_out, *(id_ for id_ in also_left_out if id_ not in self.queries))
         return GoldenSet(judged, path=source.named, shown=source.shown, name=source.name, left_out=left_out)
@@ -202,7 +202,7 @@ class QueryReader:
         query_id, no_answer = own_id or text, values.get("no_answer", False)
         if query_id in self.queries:
             message = f"The query {quote(query_id)} is on line {self.queries[query_id].line} already. Give each an `id` of its own."
-            self._source.add(Wrong(nodes["id" if own_id else "query"].place, message))
+            self._source.add(nodes["id" if own_id else "query"].place, message)
         if len(self._source.problems) > before:
             return None
         judgments, passages = values.pop("relevant", ({}, ()))
@@ -257,7 +257,7 @@ class QueryReader:
             name = self._source.attempt(name_of, item, key)
             if name is not None and found.setdefault(name, item) is not item:
                 message = f"{quote(name)} is here twice, first on line {found[name].place[0]}. Keep one."
-                self._source.add(Wrong(item.place, message))
+                self._source.add(item.place, message)
         return found
 
     def _read_grades(self, node: Node, key: str) -> dict[str, Grade]:

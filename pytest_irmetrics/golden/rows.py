@@ -46,9 +46,9 @@ def _query_node(rows: Sequence[Row], source: Source) -> Node:
             first = cells.setdefault(column, Node((line, 1), written))
             if first.value != written:
                 said = f"`{column}` of the query {quote(query_id)} is {quote(first.value)} on line {first.place[0]}"
-                source.add(Wrong((line, 1), f"{said}. Keep one; or give each query an id of its own."))
+                source.add((line, 1), f"{said}. Keep one; or give each query an id of its own.")
         if grade and not doc:  # without a grade it is not rated yet, as in a list of what is to be judged
-            source.add(Wrong((line, 1), "This rating is of no document. Write its id in the column `docid`."))
+            source.add((line, 1), "This rating is of no document. Write its id in the column `docid`.")
         elif grade:
             judgments.append((Node((line, 1), doc), Node((line, 1), grade, plain=True)))
     keys = {"id": Node(place, rows[0].query_id), "relevant": Node(place, judgments, "mapping")}

@@ -82,20 +82,19 @@ class Source:
         other.problems, other.named = self.problems, self.named
         return other
 
-    def add(self, wrong: Wrong) -> None:
+    def add(self, place: Place, message: str) -> None:
         """Add a problem. Raises GoldenSetError with all of them at _MAX_PROBLEMS."""
-        place = self.shown, *wrong.place
-        self.problems.append(Problem(*place, str(wrong)))
+        self.problems.append(Problem(self.shown, *place, message))
         if len(self.problems) >= _MAX_PROBLEMS:
-            message = f"These are {_MAX_PROBLEMS} problems, and the rest is not read. Solve these first."
-            raise GoldenSetError([*sorted(self.problems), Problem(*place, message)])
+            rest = f"These are {_MAX_PROBLEMS} problems, and the rest is not read. Solve these first."
+            raise GoldenSetError([*sorted(self.problems), Problem(self.shown, *place, rest)])
 
     def attempt(self, read: Callable[..., T], *args: Any) -> T | None:
         """Return what a function returns, or None after adding the mistake that it raises."""
         try:
             return read(*args)
         except Wrong as wrong:
-            self.add(wrong)
+            self.add(wrong.place, str(wrong))
             return None
 
     def require(self, read: Callable[..., T], *args: Any) -> T:

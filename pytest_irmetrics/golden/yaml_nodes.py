@@ -78,7 +78,7 @@ class NodeReader:
             raise Wrong(place_of_mark(event.start_mark), message)
         for name, node in self._unused.items():
             message = f"`&{cut(name, 60)}` is read as an anchor, and nothing refers to it."
-            self._source.add(Wrong(node.place, f"{message} Put the text in quotes."))
+            self._source.add(node.place, f"{message} Put the text in quotes.")
 
     def pairs(self) -> Iterator[tuple[Node, Any]]:
         """Yield the keys of the mapping that has begun, each with the first event of its value, which is to be read."""
@@ -109,7 +109,7 @@ class NodeReader:
         if event.tag is not None:
             tag = cut(event.tag.replace("tag:yaml.org,2002:", "!!"), 60)
             message = f"`{tag}` is read as a tag, which has no meaning in a golden set. Put a text that begins with `!` in quotes."
-            self._source.add(Wrong(at, message))
+            self._source.add(at, message)
         if event.anchor is not None:
             self._anchors[event.anchor] = node, *_measure(node)
             self._unused[event.anchor] = node
