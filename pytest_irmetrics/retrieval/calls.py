@@ -16,6 +16,7 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.retrieval import answers
+from pytest_irmetrics.retrieval.answers import AnswerError, RetrievalOptions, Seen, Staged
 from pytest_irmetrics.run.answer import first_repeat, pack, ranking_fault
 
 _MOST_KEPT = 500
@@ -97,7 +98,7 @@ class PendingAnswer(NamedTuple):
 
 
 def call_retriever(
-    function: Callable[..., Any], call: Call, options: answers.RetrievalOptions
+    function: Callable[..., Any], call: Call, options: RetrievalOptions
 ) -> Reply | PendingAnswer:
     """Call the retriever and read its answer. Lets through what is no Exception: pytest.skip, Ctrl-C."""
     started = perf_counter()
@@ -114,7 +115,7 @@ def call_retriever(
         return call.failed(CANCELLED)
 
 
-async def await_answer(reply: Reply | PendingAnswer, options: answers.RetrievalOptions) -> Reply:
+async def await_answer(reply: Reply | PendingAnswer, options: RetrievalOptions) -> Reply:
     """Return the reply to a call that was made; one that is pending is awaited, and read."""
     if isinstance(reply, Reply):
         return reply
@@ -123,13 +124,13 @@ async def await_answer(reply: Reply | PendingAnswer, options: answers.RetrievalO
         answer = await answer
         if inspect.isawaitable(answer):
             PendingAnswer(call, answer, started).close()
-            raise answers.AnswerError(f"came back: {answers.describe(answer)}. Await it in the retriever.")  # noqa: TRY301 - one way for errors
+            raise AnswerError(f"came back: {answers.describe(answer)}. Await it in the retriever.")  # noqa: TRY301 - one way for errors
         return _read_reply(call, answer, started, options)
     except Exception as error:  # noqa: BLE001 - as in call_retriever
         return call.failed(_explain(error, len(call.queries)))
 
 
-def _read_reply(call: Call, answer: Any, started: float, options: answers.RetrievalOptions) -> Reply:
+def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptions) -> Reply:
     """Read what came back: the ids of each query, or what went wrong."""
     results = _results_of_batch(call.queries, answer) if call.is_batch else [(call.queries[0], answer)]
     outcomes = tuple([_read_result(query, result, call, options) for query, result in results])
@@ -145,7 +146,7 @@ def _results_of_batch(queries: Sequence[Query], answer: Any) -> Iterator[tuple[Q
     size, count = len(queries), 0
     expected = f"A batched retriever returns a list of one result for each query ({size}), in their order"
     if isinstance(answer, (str, bytes, bytearray, AbstractSet, Mapping)) or not isinstance(answer, Iterable):
-        raise answers.AnswerError(f"came back: {answers.describe(answer)}. {expected}.")
+        raise AnswerError(f"came back: {answers.describe(answer)}. {expected}.")
     results = iter(answer)
     for pair in zip(queries, results):  # noqa: B905 - how many there are is said below
         count += 1
@@ -153,13 +154,13 @@ def _results_of_batch(queries: Sequence[Query], answer: Any) -> Iterator[tuple[Q
     has_more = any(True for _ in results)
     if count < size or has_more:
         found = f"more than {plural(size, 'result')}" if has_more else plural(count, "result")
-        raise answers.AnswerError(f"{found} came back for {plural(size, 'query')}. {expected}.")
+        raise AnswerError(f"{found} came back for {plural(size, 'query')}. {expected}.")
 
 
-def _read_result(query: Query, result: Any, call: Call, options: answers.RetrievalOptions) -> Result | str:
+def _read_result(query: Query, result: Any, call: Call, options: RetrievalOptions) -> Result | str:
     """Return the ids of what came back for one query of a call, or a sentence that says what went wrong."""
-    answer = result if isinstance(result, answers.Staged) else answers.Staged(result, {})
-    items, seen = [], options.seen or answers.Seen()
+    answer = result if isinstance(result, Staged) else Staged(result, {})
+    items, seen = [], options.seen or Seen()
     try:
         if type(answer.ranking) is list:
             items = answer.ranking[: options.depth]
@@ -179,11 +180,7 @@ def _read_result(query: Query, result: Any, call: Call, options: answers.Retriev
 
 
 def _read_ranking(
-    items: Sequence[Any],
-    query: Query,
-    options: answers.RetrievalOptions,
-    seen: answers.Seen,
-    texts: dict[str, str],
+    items: Sequence[Any], query: Query, options: RetrievalOptions, seen: Seen, texts: dict[str, str]
 ) -> Result:
     """Read the ids of a query's items, each once: of documents, or of what chunks contain or are of.
 
@@ -213,9 +210,7 @@ def _read_ranking(
     return Result(pack(ids), {}, returned, by_source, by_chunk)
 
 
-def _read_stages(
-    answer: answers.Staged, query: Query, options: answers.RetrievalOptions, seen: answers.Seen
-) -> Stages:
+def _read_stages(answer: Staged, query: Query, options: RetrievalOptions, seen: Seen) -> Stages:
     """Return where the judged documents stood at each earlier stage that an answer tells of.
 
     Raises AnswerError for a stage that cannot be read, and names it.
@@ -229,7 +224,7 @@ def _read_stages(
         try:
             ids = _read_ranking(draw_items(held, None), query, first_counts, seen, {}).ranking
         except Exception as error:  # noqa: BLE001 - as of the ranking
-            raise answers.AnswerError(f"at the stage {quote(name)}: {_explain(error)}") from None
+            raise AnswerError(f"at the stage {quote(name)}: {_explain(error)}") from None
         stages[name] = {doc_id: rank for rank, doc_id in enumerate(ids, 1) if doc_id in query.judgments}
     return stages
 
@@ -238,5 +233,5 @@ def _explain(error: Exception, queries: int = 1) -> str:
     """Say what a retriever raised, and for how many queries, and how to mend it where that is known."""
     from pytest_irmetrics.retrieval.errors import explain  # noqa: PLC0415 - only where something failed
 
-    of_all = queries > 1 and not isinstance(error, answers.AnswerError)
+    of_all = queries > 1 and not isinstance(error, AnswerError)
     return (f"the call for {queries} queries " if of_all else "") + explain(error)

@@ -14,6 +14,7 @@ from typing import Any
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.query import LONGEST_PASSAGE, Passage, Query, digest, known_ids, normalize_text
 from pytest_irmetrics.retrieval import answers
+from pytest_irmetrics.retrieval.answers import AnswerError, RetrievalOptions, Seen
 from pytest_irmetrics.run.answer import CHUNK, as_id, is_uuid
 
 _TEXT_NAMES = ("text", "page_content", "content", "get_content")
@@ -21,11 +22,7 @@ _TEXT_NAMES = ("text", "page_content", "content", "get_content")
 
 
 def read_chunk_ranking(
-    items: Sequence[Any],
-    query: Query,
-    options: answers.RetrievalOptions,
-    seen: answers.Seen,
-    kept_texts: dict[str, str],
+    items: Sequence[Any], query: Query, options: RetrievalOptions, seen: Seen, kept_texts: dict[str, str]
 ) -> tuple[str, ...]:
     """Return a ranking of the documents of an answer's items, and of the passages that the items contain.
 
@@ -54,7 +51,7 @@ def read_chunk_ranking(
         own_id, text, content = _own_id(item, document), texts[rank - 1], ""
         if document in judged:
             if text is None or is_blank:
-                raise answers.AnswerError(
+                raise AnswerError(
                     f"result {rank} is {answers.describe(item)}. This query judges {quote(document)} by passage, and the result has "
                     "no text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or "
                     "`content`."
