@@ -104,9 +104,7 @@ def _nothing_relevant(result: ItemResult) -> Iterator[str]:
         relevant = evaluation.golden.relevant
         if judged and all(relevant(one).isdisjoint(chain(*rankings(one.id))) for one in judged):
             yield "Nothing relevant came back."
-    elif result.comparison is None and not any(
-        verdict.word in ("ids", "empty") for verdict in result.verdicts
-    ):
+    elif result.comparison is None and not any(one.word in ("ids", "empty") for one in result.verdicts):
         came = ((one, documents_of(one, chain(*rankings(one.id)))) for one in judged)
         missed = [one for one, documents in came if {*one.documents}.isdisjoint(documents)]
         first = next((one for one in missed if evaluation.has_results(one.id)), None)

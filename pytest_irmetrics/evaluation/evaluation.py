@@ -190,9 +190,7 @@ class Evaluation:
             raise NoQueryError(f"{metric} compares two runs: compare(now, baseline)[{metric.name!r}].now")
         k = metric.cutoff
         before = [{*one[:k]} for one in self.other.rankings(query.id)]
-        return mean(
-            len(one.intersection(ranking[:k])) / len(one) if one else float(not ranking) for one in before
-        )
+        return mean(len(one & {*ranking[:k]}) / len(one) if one else float(not ranking) for one in before)
 
     def _score_custom(self, metric: Metric, query: Query, ranking: Sequence[str]) -> float:
         """Score one ranking with a metric of the user's own. Raises EvaluationError where that fails or is no number."""

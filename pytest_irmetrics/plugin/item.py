@@ -41,6 +41,11 @@ _NO_GOLDEN_SET = (
     "fixture by request.getfixturevalue, has to do: such a test is not parametrized."
 )
 
+_OTHER_FOLDER = (
+    "pytest gave this test the retriever of {}, another folder's: it keeps no conftest.py to its own folder that is not "
+    "below its rootdir, {}. Call pytest in a folder above both, with --rootdir=., or keep a pytest.ini there."
+)
+
 
 def name_in_file(node: pytest.Item) -> str:
     """Return ``Class.test_name[ids]``, what identifies a test within its file."""
@@ -187,7 +192,19 @@ class GatedItem:
         return self.gates().where(lambda gate: not gate.by_default)
 
     def retriever(self, given: Any) -> Any:
-        """Return the retriever that a call gives, else the fixture's; None where there is neither."""
+        """Return the retriever that a call gives, else the fixture's; None where there is neither.
+
+        Raises MisuseError where pytest gave the test the fixture of another folder's ``conftest.py``: it scopes none that
+        is outside of its rootdir.
+        """
+        root, path, node = self.node.config.rootpath, self.node.path, self.node
+        # pytest has no public way to it.
+        found = node._fixtureinfo.name2fixturedefs.get("retriever", ())  # type: ignore[attr-defined]  # noqa: SLF001
+        for fixture in found[-1:] if given is None else ():
+            file = Path(getattr(getattr(fixture.func, "__code__", None), "co_filename", ""))
+            scoped = path.is_relative_to(root) and file.is_relative_to(root)
+            if file.name == "conftest.py" and not (scoped or path.is_relative_to(file.parent)):
+                raise MisuseError(_OTHER_FOLDER.format(run_config(self.node.config).shown(file), root))
         return self.fixtures.retriever if given is None else given
 
     def retrieval_options(self) -> RetrievalOptions:

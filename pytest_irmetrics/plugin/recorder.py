@@ -244,9 +244,7 @@ class Recorder:
             return []
         # What was skipped, or failed as expected, read none unless it was compared with that.
         tests = [(one, one.item_report) for one in self._attempts.values()]
-        read = {
-            one.baseline for one, found in tests if one.outcome not in HIDDEN or (found and found.against)
-        }
+        read = {one.baseline for one, told in tests if one.outcome not in HIDDEN or (told and told.against)}
         unread = [one.baseline for one, _ in tests if one.baseline not in read and one.baseline.exists()]
         # Those are known also where options leave other tests out; --ir-query and --ir-selftest skip tests of their own.
         known = [] if settings.only_queries or settings.selftest else unread

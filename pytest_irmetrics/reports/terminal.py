@@ -202,7 +202,5 @@ def _size(item: ItemReport) -> str:
     """Return over how many queries it is, and how many of these are compared, where not all are."""
     if item.outcome == "error":  # which the verdict says
         return ""
-    compared = [
-        f"{item.query_count - row.unpaired:,} compared" for row in item.gated_rows[:1] if row.unpaired
-    ]
-    return ", ".join(["", query_count(item), *compared])
+    paired = [f"{item.query_count - row.unpaired:,} compared" for row in item.gated_rows[:1] if row.unpaired]
+    return ", ".join(["", query_count(item), *paired])
