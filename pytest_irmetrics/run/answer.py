@@ -182,7 +182,7 @@ def ranking_fault(ids: Sequence[str]) -> str:
 
 def how_to_restore(shown: str) -> str:
     """Return the advice on a file that was damaged, edited or badly merged, also if that is committed; `shown` is its path."""
-    return f"Restore it from the branch that yours goes into: `git checkout main -- {shlex.quote(shown)}`."
+    return f"Restore it from the branch that yours goes into, such as main: `git checkout main -- {shlex.quote(shown)}`."
 
 
 def decode(data: bytes, shown: str, cure: str = "") -> str:

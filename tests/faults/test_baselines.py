@@ -27,7 +27,7 @@ CONFTEST = """
         answers = json.loads(pathlib.Path(__file__).with_name("answers.json").read_text(encoding="utf-8"))
         return lambda query, k, **params: answers.get(query, [])[:k]
 """
-RESTORE = "Restore it from the branch that yours goes into: `git checkout main -- "
+RESTORE = "Restore it from the branch that yours goes into, such as main: `git checkout main -- "
 posix = pytest.mark.skipif(sys.platform == "win32", reason="files that Windows has not")
 
 

@@ -46,7 +46,7 @@ REFUSED = [  # lines, the line that the error names, a key of it
     ("q Q0 a 1 2 x\np Q0 a 1 2 x\nq Q0 a 2 1 x\n", 3, "the document 'a' comes twice for query 'q'. Keep one of the lines."),
     ("q Q0 a 1 2 x\nq Q0 a 2 1 x\nq\n", 2, "the document 'a' comes twice"),
     ("q\nq Q0 a 1 2 x\nq Q0 a 2 1 x\n", 1, "1 field"),
-    ("q Q0 a 1 2 x\n<<<<<<< HEAD\n", 2, "is in a merge conflict. Restore it from the branch that yours goes into: `git checkout main -- a.run`."),
+    ("q Q0 a 1 2 x\n<<<<<<< HEAD\n", 2, "is in a merge conflict. Restore it from the branch that yours goes into, such as main: `git checkout main -- a.run`."),
     ('{"format": "x"}\n', 1, "2 fields, not 6"),
     ("q Q0 a 1 1 x\nq Q0 \udce9 1 1 x\n", 2, "is not UTF-8. Save the file as UTF-8."),
 ]  # fmt: skip
