@@ -25,7 +25,7 @@ _LONGEST_ERROR = 120
 _OPEN_BRACKET = re.compile(r"\s*(?:\((?![^()]*\))|\[(?![^\[\]]*\])|\{(?![^{}]*\})).*", re.DOTALL)
 """A bracket that nothing closes, with what follows: a dump of data that is cut within."""
 
-RETURN_KNOWN_IDS = RETURN_IDS_BY.format("in pytest the fixture ir_doc_id")
+RETURN_KNOWN_IDS = RETURN_IDS_BY.format("the fixture ir_doc_id")
 
 
 def decide(case: Case) -> tuple[Verdict, ...]:

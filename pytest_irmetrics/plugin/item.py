@@ -197,15 +197,16 @@ class GatedItem:
         Raises MisuseError where pytest gave the test the fixture of another folder's ``conftest.py``: it scopes none that
         is outside of its rootdir.
         """
-        root, path, node = self.node.config.rootpath, self.node.path, self.node
+        if given is not None:
+            return given
+        root, path = self.node.config.rootpath, self.node.path
         # pytest has no public way to it.
-        found = node._fixtureinfo.name2fixturedefs.get("retriever", ())  # type: ignore[attr-defined]  # noqa: SLF001
-        for fixture in found[-1:] if given is None else ():
-            file = Path(getattr(getattr(fixture.func, "__code__", None), "co_filename", ""))
-            scoped = path.is_relative_to(root) and file.is_relative_to(root)
-            if file.name == "conftest.py" and not (scoped or path.is_relative_to(file.parent)):
-                raise MisuseError(_OTHER_FOLDER.format(run_config(self.node.config).shown(file), root))
-        return self.fixtures.retriever if given is None else given
+        found = getattr(getattr(self.node, "_fixtureinfo", None), "name2fixturedefs", {}).get("retriever")
+        file = Path(getattr(getattr(found and found[-1].func, "__code__", None), "co_filename", ""))
+        is_scoped = path.is_relative_to(root) and file.is_relative_to(root)
+        if file.name == "conftest.py" and not (is_scoped or path.is_relative_to(file.parent)):
+            raise MisuseError(_OTHER_FOLDER.format(run_config(self.node.config).shown(file), root))
+        return self.fixtures.retriever
 
     def retrieval_options(self) -> RetrievalOptions:
         """Return how the retriever is asked.

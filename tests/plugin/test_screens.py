@@ -83,7 +83,7 @@ def test_a_stream_of_ascii_gets_ascii(worse, monkeypatch):
         assert piece in text
 
 
-SPANS = {"ab`": "`` ab` ``", "`b": "`` `b ``", "c``d|": r"```c``d\|```", " g ": "`  g  `", r"h\|i": "<code>h"}
+SPANS = {"ab`": "`` ab` ``", "`b": "`` `b ``", "c``d|": "```c``d|```", " g ": "`  g  `", r"h\|i": r"`h\|i`"}
 
 
 def test_an_id_is_code_of_markdown_whatever_it_holds(project):

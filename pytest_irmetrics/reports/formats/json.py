@@ -80,7 +80,7 @@ def loads(text: str) -> SessionReport:
         return _session(document)
     except (KeyError, TypeError, ValueError, RunError) as error:
         fault = f"there is no {error}" if isinstance(error, KeyError) else str(error).rstrip(".")
-        raise IRMetricsError(f"is damaged, or is newer: {fault}. Write the report anew.") from None
+        raise IRMetricsError(f"is damaged, or of another version: {fault}. Write the report anew.") from None
 
 
 def _session(document: dict[str, Any]) -> SessionReport:
