@@ -227,7 +227,7 @@ def load_runs(paths: Sequence[str], tests: Sequence[str], golden: str = "") -> l
     for number, path in enumerate(paths):
         test = tests[number % len(tests)] if tests else _test_of(golden, path)
         with readable_file(path) as file:
-            is_json = path == STANDARD and file.read_bytes().lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
+            is_json = path == STANDARD and read_bytes(file).lstrip(b"\xef\xbb\xbf \t\r\n").startswith(b"{")
             run = Run.load(file.rename(f"{file}.json") if is_json else file, test=test, shown=path)
         runs.append((path if len(tests) < 2 else f"{path} ({test})", run))
     return runs

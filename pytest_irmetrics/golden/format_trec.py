@@ -11,7 +11,7 @@ from pytest_irmetrics.base.files import TOPICS, without_gz
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.formats import Format
 from pytest_irmetrics.golden.golden_set import GoldenSet
-from pytest_irmetrics.golden.rows import Row, golden_set_of, judgments_of, refuse
+from pytest_irmetrics.golden.rows import ConversionError, Row, golden_set_of, judgments_of, refuse
 from pytest_irmetrics.golden.source import Source
 
 FORMATS = {"trec": Format((".qrels",), frozenset())}
@@ -75,4 +75,8 @@ def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:
     files = {path: "".join(f"{query_id} 0 {doc} {grade}\n" for query_id, doc, grade in rows)}
     if texts:
         files[_topics_path(path)] = "".join(f"{query_id}\t{text}\n" for query_id, text in texts.items())
+    elif os.path.exists(_topics_path(path)):  # noqa: PTH110 - as above
+        raise ConversionError(
+            f"{_topics_path(path)} would give these queries, which have no text, its texts. Delete it."
+        )
     return files

@@ -67,6 +67,7 @@ def score(*arguments, status=0):
         ("recall@10: {max_lost: 0}", {**BEFORE, "hours": ["x"]}, ["--against", "before.json"], 1, "1 of 2 queries fell to 0 by recall@10"),
         ("no_answer: {max_drop: 0}", {**BEFORE, "empty": ["x"]}, ["--against", "before.run"], 1, "no_answer fell by 1.0000 from before.run"),
         ("overlap@3: 0.9", WORSE, ["--against", "before.json"], 1, "overlap@3 0.8333 (−0.1667)"),
+        ("fresh: 1", WORSE, ["--against", "before.json", "--metric", "fresh"], 1, "ndcg@10 fell by"),
         ("", {**BEFORE, "empty": ["x"]}, [], 1, "1 query marked `no_answer` got an answer"),
         ("", {**BEFORE, "hard": []}, ["--against", "before.json"], 0, "1 xfail"),
         ("", {"other": ["d1"]}, [], 1, "now.json: answers no query of faq.yaml. Check that both call the queries the same."),
@@ -113,6 +114,8 @@ def test_queries_that_the_run_does_not_have_are_said_but_for_those_known_to_be_b
     assert "hard" not in said
     save("before.json", {"refund": ["d1"], "empty": []})
     assert "before.json has no answer to 1 query: hours." in score("--against", "before.json")
+    save("before.json", BEFORE, golden_set="faq.yaml", means={"mrr": 0.1})
+    assert "before.json was edited after it was stored" in score("--against", "before.json", status=1)
 
 
 def test_a_set_in_which_nothing_is_judged_is_held_to_no_default_and_a_gate_over_no_query_fails():
@@ -125,10 +128,8 @@ def test_a_set_in_which_nothing_is_judged_is_held_to_no_default_and_a_gate_over_
 
 def test_a_run_that_is_deeper_than_a_test_would_ask_for_is_noted():
     save("now.json", {**BEFORE, "hours": [*(f"x{rank}" for rank in range(11)), "h1"]})
-    assert (
-        "mrr, map are over up to 12 results a query; a test asks for 10, unless the setting ir_depth says otherwise."
-        in score()
-    )
+    told = "mrr, map are over up to 12 results a query; a test asks for 10, unless the setting ir_depth says otherwise."
+    assert told in score()
     assert "mrr is over up to 12 results a query;" in score("--metrics", "mrr")
     assert "a test asks for" not in score("--metrics", "mrr@5")
     save("now.json", {**BEFORE, "hours": [*(f"x{rank}" for rank in range(9)), "h1"]})

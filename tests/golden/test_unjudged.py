@@ -164,10 +164,8 @@ def test_a_list_of_queries_is_read_and_written():
     written = ["queries:", *(f"  - query: {text}\n    relevant: []" for text in ("one", "two words", '"no"'))]
     assert Path("q.yaml").read_text().splitlines() == "\n".join(written).splitlines()
     refused = run("convert", "q.txt", "q.csv")
-    assert (
-        refused.status,
-        "Nothing of it can be held as CSV. Convert it to JSONL." in refused.err,
-    ) == (1, True)
+    assert refused.status == 1
+    assert "Nothing of it can be held as CSV. Convert it to JSONL." in refused.err
     Path("faq.yaml").write_text(MIXED)
     said = "faq.yaml: A list of queries holds no judgments. Choose YAML or JSONL, for the judgments of: 'a'."
     assert run("convert", "faq.yaml", "faq.txt").err.splitlines()[-1] == said
