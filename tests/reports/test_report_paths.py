@@ -231,13 +231,10 @@ DAMAGES = {
         '"depth": "ten",',
         "cannot be rendered, ValueError: Cannot specify ',' with 's'. Write the report anew; ",
     ),
-    '"golden_set": "golden': ('"more": 1, "golden_set": "golden', "is damaged, or of another version: "),
-    '"nodeid": "test_search.py': (
-        '"node": "test_search.py',
-        "of another version: there is no 'nodeid'. Write",
-    ),
+    '"golden_set": "golden': ('"more": 1, "golden_set": "golden', "or of another version: "),
+    '"nodeid": "test_search.py': ('"node": "test_search.py', "version: there is no 'nodeid'. Write"),
     '"format": "pytest-irmetrics report"': ('"format": "run"', "is not a report"),
-    '"queries": [\n{': ('"queries": [\n{"id": "x"}, {', "is damaged, or of another version: "),
+    '"queries": [\n{': ('"queries": [\n{"id": "x"}, {', "or of another version: "),
 }
 
 
