@@ -65,12 +65,12 @@ class MetricChange:
     @cached_property
     def delta(self) -> float:
         """Change of the mean, now − baseline; 0 where no query is paired."""
-        if not self._denominators_differ:
+        if not self.denominators_differ:
             return math.fsum(self.weighted_differences.values()) / max(self.n, 1)
         return 0.0 if self.now is None or self.baseline is None else self.now - self.baseline
 
     @property
-    def _denominators_differ(self) -> bool:
+    def denominators_differ(self) -> bool:
         """Whether each side averages over other queries, because the metric leaves out some (``miss=skip``)."""
         return not len(self.before) == len(self.after) == self.n
 
@@ -126,7 +126,7 @@ class MetricChange:
 
         None where no query is paired, or where the sides average over different queries.
         """
-        if self._denominators_differ or not self.n:
+        if self.denominators_differ or not self.n:
             return None
         from pytest_irmetrics.comparison.significance import sign_flip_p  # noqa: PLC0415 - only where queries changed
 
@@ -138,7 +138,7 @@ class MetricChange:
 
         None for fewer than two paired queries, or where the sides average over different ones.
         """
-        if self._denominators_differ:
+        if self.denominators_differ:
             return None
         from pytest_irmetrics.comparison.significance import interval  # noqa: PLC0415 - only where queries changed
 
@@ -158,7 +158,7 @@ class MetricChange:
         None for fewer than two paired queries, where the sides average over different ones, and where no drop that the
         metric's range allows is large enough.
         """
-        if self._denominators_differ:
+        if self.denominators_differ:
             return None
         from pytest_irmetrics.comparison.significance import detectable_drop  # noqa: PLC0415 - only where queries changed
 

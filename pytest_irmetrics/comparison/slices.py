@@ -94,7 +94,7 @@ def slices_that_fell(comparison: Comparison, metric: Metric) -> list[SliceFall]:
     Where the whole set fell, a slice counts only by what it fell further. None where each side's mean is over other queries.
     """
     whole = comparison.change(metric)
-    if whole.interval is None:
+    if whole.denominators_differ:
         return []
     expected = min(whole.delta, 0.0)
     beyond = {

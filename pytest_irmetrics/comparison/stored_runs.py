@@ -33,8 +33,13 @@ def all_words(queries: Mapping[str, Query] | Answers) -> list[tuple[str, str]]:
 
 
 def count_asked(answers: Answers, asked: Collection[tuple[str, str]]) -> int:
-    """Count the queries of a stored run that are `asked`, by the keys of `all_words`: half or more of a run of the test that asks them."""
+    """Count the queries of a stored run that are `asked`, by the keys of `all_words`."""
     return sum(words in asked for words in all_words(answers))
+
+
+def is_half_asked(answers: Answers, asked: Collection[tuple[str, str]]) -> bool:
+    """Say whether half of the queries of a stored run or more are `asked`, so that it may be of the test which asks them."""
+    return 2 * count_asked(answers, asked) >= len(answers) > 0
 
 
 def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:

@@ -14,7 +14,7 @@ import pytest
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import plural, printable
-from pytest_irmetrics.comparison.stored_runs import all_words, count_asked, under_todays_ids, without_others
+from pytest_irmetrics.comparison.stored_runs import all_words, is_half_asked, under_todays_ids, without_others
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.config import requests_irmetrics, run_config, runs_tests
@@ -235,7 +235,7 @@ def _asking_half(stored: Path, new: Mapping[Path, pytest.Item]) -> Iterator[Path
         for path, item in new.items():
             golden = golden_parameter(item).path
             queries = run_config(item.config).golden_set(golden).queries if golden else {}
-            if 2 * count_asked(answers, {*all_words(queries)}) >= len(answers) > 0:
+            if is_half_asked(answers, {*all_words(queries)}):
                 yield path
 
 

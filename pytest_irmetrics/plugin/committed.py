@@ -19,7 +19,7 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import nearest_repository
 from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.comparison.stored_runs import all_words, count_asked, not_answered, old_ids, with_moved
+from pytest_irmetrics.comparison import stored_runs
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.plugin.baselines import modules_of
 from pytest_irmetrics.plugin.config import run_config
@@ -143,14 +143,15 @@ def _by_its_queries(item: GatedItem, fork: _Fork, path: str) -> str:
     same file for Git, by its content; that, or the path itself, where there is none. Raises RunError.
     """
     name = BaselineName.of(path)
-    asked = {*all_words(item.golden.queries)}
+    asked = {*stored_runs.all_words(item.golden.queries)}
     git_says = fork.renamed.get(path, path)
     found = [(0, 0, True, git_says)]
     for one in fork.baselines:
         run = fork.stored_run(one) if _test_is_gone(item, fork, one) else None
         if run is not None:
-            held, other = count_asked(run.answers, asked), BaselineName.of(one)
-            if other._replace(function=name.function) == name or 2 * held >= len(run.answers) > 0:
+            other, is_its_own = BaselineName.of(one), stored_runs.is_half_asked(run.answers, asked)
+            if other._replace(function=name.function) == name or is_its_own:
+                held = stored_runs.count_asked(run.answers, asked)
                 found.append((held + 1, len(name.parts & other.parts), one == git_says, one))
     return max(found)[-1]
 
@@ -164,7 +165,7 @@ def _with_moved_queries(
     an answer is, and its id there.
     """
     answers = {} if own is None else dict(own.answers)
-    wanted = not_answered(item.golden.queries, answers)
+    wanted = stored_runs.not_answered(item.golden.queries, answers)
     moved: dict[str, Answer] = {}
     moved_from: dict[str, tuple[str, str]] = {}
     parts = BaselineName.of(before).parts
@@ -173,11 +174,11 @@ def _with_moved_queries(
         with suppress(IRMetricsError):  # then the test that it is of fails
             run = fork.stored_run(one) or Run({})
             asked, still = _asked_today(item, fork, one, run), [q for q in wanted if q.id not in moved]
-            for new_id, old_id in old_ids(still, run.answers, asked).items():
+            for new_id, old_id in stored_runs.old_ids(still, run.answers, asked).items():
                 moved[new_id], moved_from[new_id] = run.answers[old_id], (one, old_id)
                 if one == before:
                     del answers[old_id]
-    return with_moved(answers, moved), moved_from
+    return stored_runs.with_moved(answers, moved), moved_from
 
 
 def _asked_today(item: GatedItem, fork: _Fork, path: str, run: Run) -> Mapping[str, Query]:
