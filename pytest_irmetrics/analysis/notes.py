@@ -185,8 +185,9 @@ def _answers_cut_short(result: ItemResult) -> Iterator[str]:
         of = plural(len(answers), "answer")
         advice = f"{short:,} of {of} had fewer than the {cutoff} that a metric looks at. {_ON_COLLAPSED}"
     else:
-        longest, advice = most, retrieved.depth_advice or "Check that the retriever passes k on."
-        advice = advice if retrieved.latencies else "That is all that the stored run holds."
+        longest, advice = most, "That is all that the stored run holds."
+        if retrieved.latencies:  # which no stored run has
+            advice = retrieved.depth_advice or "Check that the retriever passes k on."
     yield f"No query got the {depth} results that were asked for; the longest answer has {longest}. {advice}"
 
 

@@ -121,7 +121,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
 def _edits(
     comparison: Comparison, limits: LimitsOfRun | None, gates: Gates, committed: CommittedTest
 ) -> Iterator[Edit]:
-    """Yield how the golden set, the depth and the limits were edited since the commit, whose run today's is compared with."""
+    """Yield how the golden set, the depth and the limits were edited since the commit whose run today's is compared with."""
     run, now = comparison.baseline.run, comparison.full
     yield from edits_of(comparison, committed.golden)
     if run.depth and now.depth and run.depth != now.depth:
@@ -138,7 +138,7 @@ def _judge(
     stored: Evaluation | None,
     committed: CommittedTest,
 ) -> list[tuple[Verdict, Comparison]]:
-    """Judge today's run by the limits of both commits against the other's, and so the baseline that is stored, where that is another run.
+    """Judge today's run, and the baseline stored today where it is another run, against the run of the commit, by the limits of both.
 
     Return each verdict that today's do not give already, with the comparison that it is on.
     """
@@ -167,7 +167,7 @@ def _judge(
 
 
 def _why_it_passes(verdict: Verdict, gates: Gates, committed: CommittedTest) -> str:
-    """Say why what fails against the commit alone passes today: by its limits, or an edit of what is right; empty for another reason."""
+    """Say why what fails against the commit alone passes today: its limits or the golden set were edited; empty where neither tells."""
     may_answer = any(metric.kind == "no_answer" for metric, _ in gates.slices)
     if verdict.origin == _ORIGIN or (verdict.word == "no_answer" and may_answer):
         is_looser = committed.report.holds_less or committed.is_partial

@@ -120,6 +120,7 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
     retrieved = Retrieved(run, missing=missing)
     now = Evaluation(golden, retrieved, tuple(metrics), run.depth)
     against, comparison = Against(to_compare="--against"), None
+    # A no_answer that no query has is judged: a gate over no query fails.
     unscorable = [one for one in gated if one not in metrics and one.kind != "no_answer"]
     held = [threshold for threshold in golden.thresholds if threshold.metric not in unscorable]
     gates = resolve([held])

@@ -233,7 +233,7 @@ class Evaluation:
         return [scores[query.id] for query in self.queries(metric, tag)]
 
     def _by_query(self, metric: Metric) -> Mapping[str, float | None]:
-        """Return the scores of all queries that a metric averages over, by id; as `column` does."""
+        """Return query id → score of all queries that a metric averages over, None where it has none; scored when first asked for."""
         if metric not in self._scores:
             self._require_answers()
             if metric.kind == "ranking":

@@ -39,7 +39,7 @@ class GoldenParameter(NamedTuple):
     """What it sets in place of the settings: the keywords of `RetrievalOptions`."""
     problem: str | None = None
     marks: Sequence[pytest.Mark] = ()
-    """What it was made from."""
+    """The marks `ir_golden` that it was made from."""
 
 
 class MisuseError(IRMetricsError, ValueError):
@@ -208,8 +208,9 @@ def find_problems(config: pytest.Config, items: Sequence[pytest.Item]) -> Iterat
     used: set[Any] = set()
     for item in items:
         yield from ((item, text) for mark in item.iter_markers() for text in _misspelt(mark.name, registered))
-        has_parameters = requests_irmetrics(item) and hasattr(item, "callspec")
-        if has_parameters and _golden_marks(item) != [*golden_parameter(item).marks]:
+        # A method of unittest.TestCase has no parameters, and fails by itself.
+        is_parametrized = requests_irmetrics(item) and hasattr(item, "callspec")
+        if is_parametrized and _golden_marks(item) != [*golden_parameter(item).marks]:
             yield item, _GOLDEN_TOO_LATE
         for node in item.listchain() if whole else [item]:
             if any(mark.name in _MARKS for mark in node.own_markers):

@@ -128,9 +128,10 @@ class _Documents:
         judgments, below = self._query.judgments, max(len(self._before), len(self._now)) + 1
 
         def key(doc_id: str) -> tuple[int, Grade, int, str]:
+            # 0 for a fall and 1 for a rise that the metric sees, 2 for a move below its cut-off.
             was, now = self._before.get(doc_id, below), self._now.get(doc_id, below)
-            counts = min(now, self._reach) - min(was, self._reach)
-            return (counts <= 0) + (counts == 0), -judgments[doc_id], was - now, doc_id
+            fall = min(now, self._reach) - min(was, self._reach)
+            return (0 if fall > 0 else 1 if fall else 2), -judgments[doc_id], was - now, doc_id
 
         graded = (doc_id for doc_id, grade in judgments.items() if grade > 0)
         return sorted((i for i in graded if self._before.get(i) != self._now.get(i)), key=key)

@@ -348,9 +348,9 @@ def without_id(items: Iterable[Any]) -> list[Any]:
 
 
 def find_id_path(items: Sequence[Any], known: Collection[str]) -> str | None:
-    """Return where items have the most judged ids, ``doc.metadata["source"]``; None where they have hardly any.
+    """Return the code that reads the most judged ids from items, ``doc.metadata["source"]``; None where they have hardly any.
 
-    Where they are at the end of files' paths, that is an expression: ``doc.rpartition("/")[2]``.
+    Of ids at the end of files' paths it is an expression: ``doc.rpartition("/")[2]``.
     """
     found = dict[str, set[str]]()
     for path, value in chain.from_iterable(map(_places, items)):

@@ -186,7 +186,7 @@ def how_to_restore(shown: str) -> str:
 
 
 def decode(data: bytes, shown: str, cure: str = "") -> str:
-    """Decode UTF-8. Raises RunError with the line of the first byte that is not UTF-8; without a cure the file is to be restored."""
+    """Decode UTF-8. Raises RunError with the line of the first byte that is not, and the cure: unless one is given, to restore the file."""
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
