@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from itertools import islice
 from types import MappingProxyType
 
-from pytest_irmetrics.base import IRMetricsError
+from pytest_irmetrics.base import IRMetricsError, no_collection
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric, Scorer, mean, mean_of_scored, parse_metric
@@ -75,8 +75,10 @@ class Evaluation:
         default_factory=dict, init=False, compare=False
     )
     """By kind of metric and tag (None: all), as far as they were asked for."""
-    _scores: dict[Metric, dict[str, float | None]] = field(default_factory=dict, init=False, compare=False)
-    """By metric the scores of all its queries, by id, as far as they were asked for."""
+    _columns: dict[Metric, Sequence[float | None]] = field(default_factory=dict, init=False, compare=False)
+    """By metric the scores of all its queries, in their order, as far as they were asked for."""
+    _by_id: dict[Metric, dict[str, float | None]] = field(default_factory=dict, init=False, compare=False)
+    """The same by query id, of metrics that were asked for single queries."""
 
     def __repr__(self) -> str:
         counts = [f"{len(self.metrics)} metrics", *([f"{len(self.errors)} errors"] if self.errors else [])]
@@ -229,22 +231,22 @@ class Evaluation:
 
         Raises EvaluationError where a query's retrieval failed.
         """
-        scores = self._by_query(self.metric(metric))
-        return [scores[query.id] for query in self.queries(metric, tag)]
-
-    def _by_query(self, metric: Metric) -> Mapping[str, float | None]:
-        """Return query id → score of all queries that a metric averages over, None where it has none; scored when first asked for."""
-        if metric not in self._scores:
+        metric = self.metric(metric)
+        if metric not in self._columns:
             self._require_answers()
             if metric.kind == "ranking":
                 self._score_rankings(metric)
             else:
-                self._scores[metric] = {i: mean_of_scored(each) for i, each in self.repeats(metric).items()}
-        return self._scores[metric]
+                self._columns[metric] = [*map(mean_of_scored, self.repeats(metric).values())]
+        column = self._columns[metric]
+        if tag is None:
+            return column
+        return [score for query, score in zip(self.queries(metric), column, strict=True) if tag in query.tags]
 
+    @no_collection()
     def _score_rankings(self, metric: Metric) -> None:
         """Score a metric and all that are reported at once: that is several times as fast as one after the other."""
-        metrics = [one for one in {*self.metrics, metric} - self._scores.keys() if one.kind == "ranking"]
+        metrics = [one for one in {*self.metrics, metric} - self._columns.keys() if one.kind == "ranking"]
         row = Scorer(metrics, relevance_level=self.golden.relevance_level).row
         queries, cut = self.queries(metric), self._cut
         # What `rankings` returns, without a call for each query.
@@ -256,7 +258,7 @@ class Evaluation:
             repeats = ([*islice(parts, len(each))] for each in answers)
             rows = [tuple(map(mean_of_scored, zip(*each, strict=True))) for each in repeats]
         for place, one in enumerate(metrics):
-            self._scores[one] = {query.id: row[place] for query, row in zip(queries, rows, strict=True)}
+            self._columns[one] = [row[place] for row in rows]
 
     @cached_property
     def scores(self) -> Mapping[str, Mapping[str, float]]:
@@ -270,8 +272,8 @@ class Evaluation:
 
     def scores_of(self, metric: str | Metric, tag: str | None = None) -> dict[str, float]:
         """Return query id → score of the queries that a metric has scored, those with ``tag`` if one is given."""
-        scores = self._by_query(self.metric(metric))
-        return {q.id: score for q in self.queries(metric, tag) if (score := scores[q.id]) is not None}
+        scored = zip(self.queries(metric, tag), self.column(metric, tag), strict=True)
+        return {query.id: score for query, score in scored if score is not None}
 
     def score(self, metric: str | Metric, query_id: str) -> float | None:
         """Return the score of any query of the golden set, also of one that is in no mean (``xfail``).
@@ -284,9 +286,11 @@ class Evaluation:
         query = self.golden.queries[query_id]
         if not _is_about(metric.kind, query) or (metric.kind == "overlap" and self.other is None):
             return None
-        scores = self._by_query(metric)
-        if query_id in scores:
-            return scores[query_id]
+        if metric not in self._by_id:
+            ids = [query.id for query in self.queries(metric)]
+            self._by_id[metric] = dict(zip(ids, self.column(metric), strict=True))
+        if query_id in self._by_id[metric]:
+            return self._by_id[metric][query_id]
         return mean_of_scored(self._repeats(metric, [query])[query_id])
 
     def _require_answers(self) -> None:

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pytest_irmetrics.base import no_collection
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.source import Source, Wrong
@@ -71,6 +72,7 @@ def is_golden_folder(path: Path) -> bool:
     return os.path.isfile(path / "queries.jsonl") and os.path.isdir(path / "qrels")  # noqa: PTH112, PTH113 - Path's methods raise where they may not look
 
 
+@no_collection()
 def read_golden_set(path: Path, shown: str | None, custom: Collection[str], form: str | None = None) -> Any:
     """Return the GoldenSet that is read in a format, unless given that of the suffix or folder. Raises GoldenSetError.
 

@@ -11,6 +11,7 @@ from operator import countOf
 from pathlib import Path
 from typing import Any
 
+from pytest_irmetrics.base import no_collection
 from pytest_irmetrics.base.files import FileError, packed_as_named, read_bytes, without_gz
 from pytest_irmetrics.base.wording import plural, printable, quote
 from pytest_irmetrics.metrics import Grade
@@ -156,6 +157,7 @@ class Run:
             ) from None
 
 
+@no_collection()
 def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> dict[str, Answer]:
     """Return an answer of each ranking, in any accepted form. Raises RunError that says what is wrong with one."""
     answers: dict[str, Answer] = {}
