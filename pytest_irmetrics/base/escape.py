@@ -64,10 +64,10 @@ _MARKDOWN = str.maketrans(
     | {char: "\\" + char for char in r"\`*_[]#|~"}
 )
 # What GitHub turns into a link, a mention or an emoji only after Markdown is rendered, where a backslash is long gone.
-_LINKED = re.compile(r"@(?=\w)|#(?=\d)|\bGH-(?=\d)|:(?=//)|\bwww(?=\.)|:(?=[\w+-]+:)", re.IGNORECASE)
+_LINKED = r"(?i)@(?=\w)|#(?=\d)|\bGH-(?=\d)|:(?=//)|\bwww(?=\.)|:(?=[\w+-]+:)"
 
 
-_CODE = re.compile("(?<!`)`([^`]+)`(?!`)")
+_CODE = "(?<!`)`([^`]+)`(?!`)"
 """What a message has in backticks."""
 
 
@@ -77,7 +77,7 @@ def escape_markdown(text: str) -> str:
     Nothing else in it is formatted, linked, mentioned or taken for a cell's end.  Links are broken by a zero-width space;
     what a reader may want to copy, such as an id, is better served by `code_markdown`.
     """
-    parts = enumerate(_CODE.split(text))  # words and code by turns
+    parts = enumerate(re.split(_CODE, text))  # words and code by turns
     shown = "".join(code_markdown(part) if place % 2 else _plain_markdown(part) for place, part in parts)
     # Not in a cell, but where a line begins with this text, it could begin a list or underline a heading.
     return re.sub(r"^(\s*)(\d*)([-+=.)])", r"\1\2\\\3", shown)
@@ -85,7 +85,7 @@ def escape_markdown(text: str) -> str:
 
 def _plain_markdown(text: str) -> str:
     # The only zero-width spaces are then those that break a link.
-    return _LINKED.sub("\\g<0>\u200b", _escape_invisible(text)).translate(_MARKDOWN)
+    return re.sub(_LINKED, "\\g<0>\u200b", _escape_invisible(text)).translate(_MARKDOWN)
 
 
 def code_markdown(text: str, *, in_cell: bool = True) -> str:

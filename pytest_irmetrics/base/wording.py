@@ -11,9 +11,9 @@ T = TypeVar("T")
 FEW = 5
 """How many queries, documents or edits a sentence names among others."""
 
-_DETAILS = re.compile(r"""'(?:\\.|[^'\\])*'|"[^"]*"|\?\S+|\w*\d\w*""")
+_DETAILS = r"""'(?:\\.|[^'\\])*'|"[^"]*"|\?\S+|\w*\d\w*"""
 """What is quoted, what a URL asks, and words with a digit, such as an address."""
-_HTTP_ERROR = re.compile(r"\b[45]\d\d\b")
+_HTTP_ERROR = r"\b[45]\d\d\b"
 
 
 def printable(text: str) -> str:
@@ -56,5 +56,5 @@ def group_alike(items: Iterable[T], text: Callable[[T], str]) -> list[list[T]]:
     groups: dict[tuple[str, ...], list[T]] = {}
     for item in items:
         said = text(item)
-        groups.setdefault((_DETAILS.sub("", said), *_HTTP_ERROR.findall(said)), []).append(item)
+        groups.setdefault((re.sub(_DETAILS, "", said), *re.findall(_HTTP_ERROR, said)), []).append(item)
     return sorted(groups.values(), key=len, reverse=True)

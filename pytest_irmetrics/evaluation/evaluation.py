@@ -235,7 +235,8 @@ class Evaluation:
         if metric not in self._columns:
             self._require_answers()
             if metric.kind == "ranking":
-                self._score_rankings(metric)
+                with no_collection():
+                    self._score_rankings(metric)
             else:
                 self._columns[metric] = [*map(mean_of_scored, self.repeats(metric).values())]
         column = self._columns[metric]
@@ -243,7 +244,6 @@ class Evaluation:
             return column
         return [score for query, score in zip(self.queries(metric), column, strict=True) if tag in query.tags]
 
-    @no_collection()
     def _score_rankings(self, metric: Metric) -> None:
         """Score a metric and all that are reported at once: that is several times as fast as one after the other."""
         metrics = [one for one in {*self.metrics, metric} - self._columns.keys() if one.kind == "ranking"]

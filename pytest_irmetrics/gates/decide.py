@@ -22,7 +22,7 @@ from pytest_irmetrics.thresholds import AUTO, COMPARING_WORDS, Gate, Gates
 _LONGEST_ERROR = 120
 """Characters of an error within a sentence; the whole of it stands below."""
 
-_OPEN_BRACKET = re.compile(r"\s*(?:\((?![^()]*\))|\[(?![^\[\]]*\])|\{(?![^{}]*\})).*", re.DOTALL)
+_OPEN_BRACKET = r"(?s)\s*(?:\((?![^()]*\))|\[(?![^\[\]]*\])|\{(?![^{}]*\})).*"
 """A bracket that nothing closes, with what follows: a dump of data that is cut within."""
 
 RETURN_KNOWN_IDS = RETURN_IDS_BY.format("the fixture ir_doc_id")
@@ -198,7 +198,7 @@ def _errors(evaluation: Evaluation) -> Verdict:
     others = f" {there} {plural(len(kinds) - 1, 'other error', 'other errors')}." if len(kinds) > 1 else ""
     text = f"{len(errors):,} of {plural(asked, 'query')} could not be retrieved: {beginning}.{others} No mean was computed."
     if evaluation.retrieved.unasked:
-        text += " The first five failed in a row, and the others were not asked."
+        text += f" The first {len(errors):,} all failed, and the others were not asked."
     return Verdict("failed", text, "errors", queries=tuple(errors))
 
 
@@ -206,7 +206,7 @@ def _beginning(error: str) -> str:
     """Return an error without its full stop; of a long one the first sentences, or words, up to a bracket that is cut."""
     if len(error) <= _LONGEST_ERROR:
         return error.rstrip(".")
-    text = _OPEN_BRACKET.sub("", error[: _LONGEST_ERROR - 1])
+    text = re.sub(_OPEN_BRACKET, "", error[: _LONGEST_ERROR - 1])
     return text.rpartition(". ")[0] or f"{text}…"
 
 

@@ -72,14 +72,14 @@ def is_golden_folder(path: Path) -> bool:
     return os.path.isfile(path / "queries.jsonl") and os.path.isdir(path / "qrels")  # noqa: PTH112, PTH113 - Path's methods raise where they may not look
 
 
-@no_collection()
 def read_golden_set(path: Path, shown: str | None, custom: Collection[str], form: str | None = None) -> Any:
     """Return the GoldenSet that is read in a format, unless given that of the suffix or folder. Raises GoldenSetError.
 
     `shown` is its path in messages, `custom` are the names of metrics of one's own.
     """
     source = Source(path, str(path) if shown is None else shown, custom)
-    return source.require(_read, source, form or format_of(path))
+    with no_collection():
+        return source.require(_read, source, form or format_of(path))
 
 
 def _read(source: Source, form: str | None) -> Any:

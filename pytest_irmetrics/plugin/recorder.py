@@ -49,7 +49,7 @@ _CI_COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION", "BITBUCKET_
 """Environment variables in which CI systems have the commit that is checked out."""
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, repr=False)
 class _Attempt:
     """The last attempt at one test item."""
 

@@ -33,7 +33,7 @@ def mean_name(metric: object, tag: str | None) -> str:
     return str(metric) if tag is None else f"{metric} [{tag}]"
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, repr=False)
 class ScoreRow:
     """One row of the score table: a metric over all queries of a golden set, or over those with one tag."""
 
@@ -76,7 +76,7 @@ class ScoreRow:
         return mean_name(self.metric, self.tag)
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, repr=False)
 class QueryReport:
     """One query: its judgments, and its ranking and scores now and in the baseline."""
 
@@ -131,7 +131,7 @@ class QueryReport:
         return self.text if self.text != self.query_id else None
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, repr=False)
 class VerdictReport:
     """A verdict as it is reported: its text, and the ids of the queries that are shown of it."""
 
@@ -194,7 +194,7 @@ def explaining_gates(gates: Sequence[VerdictReport]) -> list[VerdictReport]:
     return failed
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, repr=False)
 class Degradation:
     """One way in which ``--ir-selftest`` made the stored baseline worse, and which gates caught it."""
 
@@ -215,7 +215,7 @@ SinceState = Literal["refused", "accepted", "changed", "new", "unchanged"]
 nothing (``changed``), or nothing; ``new`` where there was no baseline of it."""
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, repr=False)
 class SinceReport:
     """What a branch accepts for one test, since the commit where it left another branch."""
 
@@ -242,7 +242,7 @@ class SinceReport:
         return short if self.commit.startswith(self.ref) else f"{self.ref} ({short})"
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, repr=False)
 class Note:
     """A sentence that a reader should know besides the verdict."""
 
@@ -251,7 +251,7 @@ class Note:
     text: str
 
 
-@dataclass(eq=False, slots=True)
+@dataclass(eq=False, repr=False)
 class ItemReport:
     """Everything that is printed, reported and stored of one test item."""
 
@@ -304,7 +304,7 @@ class ItemReport:
     xfail_count: int = 0
     """How many were asked besides, which are marked ``xfail`` and in no mean."""
     unasked: int = 0
-    """How many of all these were not asked after all, as the first five failed in a row."""
+    """How many of all these were not asked after all, as all before them failed."""
     queries: list[QueryReport] = field(default_factory=list)
     """The queries that explain a failed gate; with ``-vv``, ``--ir-query`` or a report file, all of them.
 

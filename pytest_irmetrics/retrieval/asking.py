@@ -17,7 +17,7 @@ from pytest_irmetrics.run import Answer, Header, Run
 from pytest_irmetrics.run.answer import is_uuid
 
 _MAX_INITIAL_FAILURES = 5
-"""After this many errors in a row from the start the other queries are not asked; messages say "five"."""
+"""After this many errors in a row from the start the other queries are not asked."""
 
 
 class Retrieved(NamedTuple):
@@ -28,7 +28,7 @@ class Retrieved(NamedTuple):
     errors: Mapping[str, str] = {}
     """Query id → what went wrong, in the order given."""
     unasked: int = 0
-    """How many queries have neither an answer nor an error, as the first five failed in a row."""
+    """How many queries have neither an answer nor an error, as all that were asked failed, five at least."""
     latencies: Mapping[str, tuple[float, ...]] = {}
     """Query id → milliseconds, one number for each repeat; of a batch, each query's share. Empty for a stored run."""
     stages: Mapping[str, Stages] = {}

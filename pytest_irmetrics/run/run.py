@@ -64,7 +64,8 @@ class Run:
             raise RunError(
                 f"the rankings are of type {type(rankings).__name__}. Give a mapping of query id to ids, best first."
             )
-        self._fill(_checked_answers(rankings), _UNKNOWN)
+        with no_collection():
+            self._fill(_checked_answers(rankings), _UNKNOWN)
 
     def _fill(self, answers: Answers, header: Header) -> None:
         self.answers, self.source = answers, None
@@ -116,7 +117,8 @@ class Run:
         except FileError as error:
             raise RunError(f"{where}: {error}") from None
         if without_gz(file).suffix.lower() == ".json":
-            run = cls.of(*run_json.loads(decode(data, where), where, test))
+            with no_collection():
+                run = cls.of(*run_json.loads(decode(data, where), where, test))
         else:
             from pytest_irmetrics.run import trec  # noqa: PLC0415 - baselines are JSON
 
@@ -157,7 +159,6 @@ class Run:
             ) from None
 
 
-@no_collection()
 def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> dict[str, Answer]:
     """Return an answer of each ranking, in any accepted form. Raises RunError that says what is wrong with one."""
     answers: dict[str, Answer] = {}

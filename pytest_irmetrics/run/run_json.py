@@ -12,7 +12,6 @@ import sys
 from collections.abc import Callable, Iterable, Mapping
 from typing import Any, NamedTuple, NoReturn
 
-from pytest_irmetrics.base import no_collection
 from pytest_irmetrics.base.files import CONFLICT, read_json_strictly, strict_object
 from pytest_irmetrics.base.numbers import MAX_GRADE, MAX_WEIGHT, MIN_WEIGHT, as_whole_number
 from pytest_irmetrics.base.wording import cut, listed, printable, quote
@@ -188,7 +187,6 @@ def _fields(values: object, plain: object, keys: Mapping[str, _Key], of: str) ->
 # Reading.
 
 
-@no_collection()
 def loads(text: str, shown: str, test: str | None = None) -> tuple[dict[str, Answer], Header]:
     """Read a run, or the run of a report's test; `shown` is how errors call the file.
 

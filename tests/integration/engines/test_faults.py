@@ -113,7 +113,7 @@ def test_a_transaction_that_failed_is_told_by_the_first_query_named(engine):
     status, output = project.gate()
     assert status == 1, output
     output = one_line(output)
-    assert "The first five failed in a row, and the others were not asked." in output
+    assert "The first 5 all failed, and the others were not asked." in output
     assert (
         "psycopg.errors.SyntaxError: no operand in tsquery" in output or "syntax error in tsquery" in output
     )
