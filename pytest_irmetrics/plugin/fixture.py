@@ -153,7 +153,7 @@ class IRMetrics:
                 from pytest_irmetrics.plugin.committed import read_committed  # noqa: PLC0415 - only with --ir-since
 
                 committed = read_committed(item)
-            now = await _measure(item, asked, ask)
+            now = await _measure(item, asked, ask, stored)
             if now.errors:  # then there is nothing to compare
                 stored = against = committed = None
             if stored is None and against is not None:
@@ -271,13 +271,14 @@ class IRMetrics:
         return None if self._report is None else self._report.dumps()
 
 
-async def _measure(item: GatedItem, retriever: Any, ask: Ask) -> Evaluation:
-    """Ask a retriever the test's queries and score its answers. Raises MisuseError where it is None."""
+async def _measure(item: GatedItem, retriever: Any, ask: Ask, stored: Run | None = None) -> Evaluation:
+    """Ask a retriever the test's queries and score its answers, to compare with a run. Raises MisuseError where it is None."""
     if retriever is None:
         raise MisuseError(_NO_RETRIEVER)
-    metrics, queries, options = item.metrics, item.queries(), item.retrieval_options()
+    queries, options = item.queries(), item.retrieval_options()
     progress = _progress_of(item.node, len(queries) * options.repeat)
-    return item.evaluation(metrics, await ask(queries, retriever, options._replace(progress=progress)))
+    answered = await ask(queries, retriever, options._replace(progress=progress, baseline=stored))
+    return item.evaluation(item.metrics, answered)
 
 
 def _decided(

@@ -21,6 +21,7 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import printable, quote
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import known_ids
+from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import Provenance, as_id
 
 if TYPE_CHECKING:
@@ -118,6 +119,8 @@ class RetrievalOptions(NamedTuple):
     """What the run is to say that it was made with."""
     known: Collection[str] = ()
     """The documents that the golden set judges or forbids, which tell a document's id from that of a chunk."""
+    baseline: Run | None = None
+    """The run that this one is compared with: where nothing judged tells, documents are called as it calls them."""
     progress: Callable[[int], object] | None = None
     """Called, from the thread that collects the answers, with how many queries a reply has answered."""
 
@@ -336,6 +339,16 @@ def goes_by_source(items: Sequence[Any], query: Query, options: RetrievalOptions
         if not (own.isdisjoint(ids) and named.isdisjoint(ids)):
             return own.isdisjoint(ids)
     return own == {None} or (None if named else False)
+
+
+def with_forbidden_sources(items: Sequence[Any], ids: Sequence[str], query: Query) -> tuple[str, ...]:
+    """Return the ids of chunks; of the first chunk whose fields name a forbidden document, that document."""
+    named = list(ids)
+    for place, item in enumerate(items):
+        sources = {as_id(value) for value in fields_of(item, SOURCE_NAMES)}
+        found = (doc_id for doc_id in query.forbidden if doc_id in sources and doc_id not in named)
+        named[place] = next(found, named[place])
+    return tuple(named)
 
 
 def _without_score(item: Any) -> Any:

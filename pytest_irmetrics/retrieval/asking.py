@@ -14,7 +14,7 @@ from pytest_irmetrics.retrieval.answers import RetrievalOptions
 from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, Result, RetrievalError, Stages
 from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.run import Answer, Header, Run
-from pytest_irmetrics.run.answer import is_uuid
+from pytest_irmetrics.run.answer import document_of, is_uuid
 
 _MAX_INITIAL_FAILURES = 5
 """After this many errors in a row from the start the other queries are not asked."""
@@ -180,17 +180,20 @@ class Asking:
             self._answers[query.id] = answer_to(query, tuple(rankings))
 
     def _keep_undecided(self) -> None:
-        """Keep the answers whose documents have an id and a source, neither of them judged: by the one that most other answers go by.
+        """Keep the answers whose documents have an id and a source, neither of them judged: by the one that the baseline has.
 
-        Where there are no others, by the ids, unless these are UUIDs. One run calls a document by one name, or a comparison
-        would take it for two.
+        Else by the one that most other answers go by; where there are no others, by the ids, unless these are UUIDs. A comparison
+        would take a document of two names for two.
         """
         by_source = self._by_source[True] > self._by_source[False]
         if not self._by_source[True] and not self._by_source[False]:
             by_source = all(is_uuid(doc_id) for _, _, result in self._undecided for doc_id in result.ranking)
+        stored = self.options.baseline or Run({})
         for query, repeat, result in self._undecided:
-            ranking = result.ranking_by_source if by_source else None
-            self._keep(query, repeat, result._replace(ranking=ranking or result.ranking))
+            named = result.ranking, result.ranking_by_source or result.ranking
+            before = {document_of(entry) for entry in stored[query.id]} if query.id in stored else set[str]()
+            as_before = (one for one in named if not before.isdisjoint(map(document_of, one)))
+            self._keep(query, repeat, result._replace(ranking=next(as_before, named[by_source])))
 
     @property
     def should_stop(self) -> bool:

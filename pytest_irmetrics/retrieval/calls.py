@@ -201,6 +201,8 @@ def _read_ranking(
         if query.passages or by_source:
             return Result(by_chunk, {}, returned, by_source)
     ids = answers.read_ids(items, doc_id)
+    if query.forbidden and doc_id is None and not are_ids:
+        ids = answers.with_forbidden_sources(items, ids, query)
     if repeated := first_repeat(ids):
         if options.duplicates != "collapse":
             raise answers.repeat_error("document", *repeated, returned)

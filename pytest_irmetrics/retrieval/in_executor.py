@@ -23,7 +23,7 @@ def ask_in_executor(asking: Asking) -> None:
     options, function = asking.options, asking.target.function
     most, timeout = options.concurrency, options.timeout
     # What a worker needs of them, and what can be pickled.
-    picklable = options._replace(executor=None, seen=None, progress=None)
+    picklable = options._replace(executor=None, seen=None, progress=None, baseline=None)
     if options.executor is not None:
         # A worker of the user's minds the time of its call; how long that is queued is the executor's business.
         most, timeout = _MAX_QUEUED if most == 1 else most, None
