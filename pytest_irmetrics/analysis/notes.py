@@ -268,10 +268,10 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
             yield f"{plural(len(these), 'passage')} {what}: {named}. {cause}"
 
 
-def ask_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> frozenset[str]:
+def ask_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> frozenset[str] | None:
     """Return the documents with a grade above 0 that an index lacks, by what ``ir_corpus`` gave, and note them.
 
-    Empty, with a note on the fixture, where it cannot be asked, or lacks what came back: it tells of another index then.
+    None, with a note on the fixture, where it cannot be asked, or lacks what came back: it tells of another index then.
     """
     grades = chain.from_iterable(query.documents.items() for query in now.golden.queries.values())
     graded = {doc_id for doc_id, grade in grades if grade > 0}
@@ -282,7 +282,8 @@ def ask_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> fro
         raise
     except BaseException as error:  # noqa: BLE001 - the user's own may skip, fail or exit, and decides no test
         said = f"The fixture ir_corpus could not be asked for a document: it raised {describe(error)}."
-        text = f"{said} Give anything that supports `in`, for example a set of ids."
+        notes.append(Note("normal", f"{said} Give anything that supports `in`, for example a set of ids."))
+        return None
     answers = (documents_of(query, chain(*now.rankings(query.id))) for query in now.counted if missing)
     came = sorted(missing.intersection(chain.from_iterable(answers)))
     if came:
@@ -297,7 +298,7 @@ def ask_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> fro
         )
     if text:
         notes.append(Note("normal", text))
-    return frozenset() if came else frozenset(missing)
+    return None if came else frozenset(missing)
 
 
 # Against the baseline, or another run -----------------------------------------------------------------------

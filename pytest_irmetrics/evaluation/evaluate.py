@@ -127,7 +127,7 @@ class UnknownIds(NamedTuple):
     @property
     def problem(self) -> str:
         """A sentence that says that no returned id occurs in the golden set."""
-        why = "this is about ids, not about quality."
+        why = "most likely this is about ids, not about quality."
         if self.is_one_answer:
             why = "every query got the same. Check whether its text reaches the engine, and for a cache."
         return f"None of the {plural(len(self.returned), 'returned id')} occurs in the golden set; {why}"

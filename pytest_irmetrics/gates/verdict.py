@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Container, Iterable
 from dataclasses import replace
 from typing import Any, Literal, NamedTuple, get_args
 
@@ -133,6 +133,8 @@ class Case(NamedTuple):
     """Whether a new baseline is being stored: what would fail against the one before is then not checked."""
     single_queries_only: bool = False
     """Whether the gates on means of a set or slice are left out."""
+    in_index: Container[str] = ()
+    """The documents of the index, where the fixture `ir_corpus` gives them."""
 
     def measured(self, metric: Metric) -> Evaluation:
         """Return today's evaluation by which a metric is measured: of `overlap` that of the queries that are compared."""

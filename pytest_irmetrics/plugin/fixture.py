@@ -288,7 +288,10 @@ def _decided(
     settings = item.settings
     storing = settings.update and against.name == OWN_BASELINE
     gates = with_each_tag(gates, now, None if storing else comparison)
-    verdicts = decide(Case(now, gates, comparison, against, storing, bool(settings.only_queries)))
+    corpus = item.fixtures.corpus
+    missing = None if corpus is None or now.errors else ask_index(now, corpus, item.notes)
+    in_index = () if missing is None else corpus
+    verdicts = decide(Case(now, gates, comparison, against, storing, bool(settings.only_queries), in_index))
     looked_through = {"ids": item.seen.items, "errors": item.seen.without_id}
     if verdicts and verdicts[0].word in looked_through and item.fixtures.doc_id is None:
         first = verdicts[0]
@@ -300,7 +303,6 @@ def _decided(
         checked = [one for one in verdicts if one.state != "not checked"]
         # With the first baseline there was nothing to hold it to.
         verdicts = (*checked, *([] if comparison is None else unchecked))
-    corpus = item.fixtures.corpus
     return ItemResult(
         now,
         gates,
@@ -309,7 +311,7 @@ def _decided(
         against=against,
         notes=item.notes,
         almost_held=item.seen.almost_held,
-        not_in_index=frozenset() if corpus is None or now.errors else ask_index(now, corpus, item.notes),
+        not_in_index=missing or frozenset(),
     )
 
 

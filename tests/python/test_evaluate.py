@@ -246,8 +246,8 @@ def test_where_a_query_failed_there_is_no_mean():
 @pytest.mark.parametrize(
     ("returned", "shown"),
     [
-        (["a"], "None of the 1 returned id occurs in the golden set; this is about ids, not about quality. Returned: 'a'."),
-        (["a", "b", "c"], "None of the 3 returned ids occurs in the golden set; this is about ids, not about quality. Returned: 'a', 'b', 'c'. Expected: 'd1', 'd2', 'd3'."),
+        (["a"], "None of the 1 returned id occurs in the golden set; most likely this is about ids, not about quality. Returned: 'a'."),
+        (["a", "b", "c"], "None of the 3 returned ids occurs in the golden set; most likely this is about ids, not about quality. Returned: 'a', 'b', 'c'. Expected: 'd1', 'd2', 'd3'."),
         ([f"n{number}" for number in range(1500)], "Returned: 'n0', 'n1', 'n2' and 1,497 more."),
         (["x" * 61], f"Returned: '{'x' * 60}'."),
         (["faq/D1.html", "faq/x1.html"], " 'faq/D1.html' looks like 'd1'."),
