@@ -13,6 +13,7 @@ import yaml
 
 from pytest_irmetrics import GoldenSet, GoldenSetError
 from tests.cli.console import run
+from tests.expected import assert_as_expected
 
 EXAMPLE = Path(__file__).parents[2] / "example_project" / "golden" / "rules.yaml"
 
@@ -136,12 +137,13 @@ def schema():
     described = json.loads(printed)
     assert printed == json.dumps(described, indent=2) + "\n"
     assert printed.isascii()
-    words = described["$defs"]["thresholds_of_metric"]["anyOf"][-1]["properties"]
-    assert words["min"]["description"].startswith("Fails where ")
-    metrics = described["$defs"]["thresholds"]["properties"]
-    assert all(len(one["description"]) > len("Its definition") for one in (metrics["mrr"], *metrics.values()))
     jsonschema.Draft202012Validator.check_schema(described)
     return described
+
+
+def test_an_editor_shows_of_each_key_metric_and_word_what_is_expected(schema):
+    told = re.findall(r'"([^"\n]+)": \{\n *"description": (".*")', json.dumps(schema, indent=2))
+    assert_as_expected("schema.txt", "".join(f"{key}: {text}\n" for key, text in dict.fromkeys(told)))
 
 
 @pytest.fixture(scope="module")
