@@ -77,7 +77,7 @@ WORDS: Mapping[str, Word] = {
     "max_drop": Word("drop≤", "0.01, 5% or auto", "the mean fell further than this from the baseline", "change", "Write how far it may fall, such as 0.01, or 5% of the baseline.", for_query=True, compares_with="baseline"),
     "min_each": Word("each≥", "0.7", "any query scores below it", "score", looser="lower"),
     "max_lost": Word("lost≤", "3", "more queries than this fell to 0 against the baseline", "count", "Write how many queries, a whole number, 0 or more.", compares_with="baseline"),
-    "significance": Word("p<", "0.05", "never by itself: a fall beyond `max_drop` whose p-value is not below this is undecided", "level", "Write a level between 0 and 1, such as 0.05.", looser="lower"),
+    "significance": Word("p<", "0.05", "there is no `max_drop` to narrow; a fall beyond that whose p-value is not below this is undecided", "level", "Write a level between 0 and 1, such as 0.05.", looser="lower"),
     "min_gain": Word("gain≥", "0.01", "the mean did not rise by at least this over what it is compared with", "change", "Write how far it must rise, such as 0.01; `max_drop` says how far it may fall.", looser="lower", compares_with="run"),
 }  # fmt: skip
 """The words of thresholds, in the order in which they are listed."""
