@@ -19,7 +19,7 @@ def lines_of_the_table():
     for line in PAGE.read_text(encoding="utf-8").splitlines():
         cells = [cell.strip() for cell in line.strip("| ").split(" | ")]
         if len(cells) == 4 and cells[3].startswith("`["):
-            method = re.search(r"index\.(\w+)", cells[1])
+            method = cells[0] not in ANSWERS and re.search(r"index\.(\w+)", cells[1])
             yield f"{cells[0]} {method[1]}" if method else cells[0], cells[3].strip("`")
 
 
