@@ -22,7 +22,7 @@ from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, SinceReport, mean_name
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.thresholds import COMPARING_WORDS, Gates
+from pytest_irmetrics.thresholds import COMPARING_WORDS, WORDS, Gates
 
 _ORIGIN = "the limits stored with that commit's baseline"
 """Where the limits were set that judged the other commit's baseline."""
@@ -30,7 +30,7 @@ _ORIGIN = "the limits stored with that commit's baseline"
 _ABOUT_ANSWERS = ("forbidden", "no_answer")
 """The words of verdicts that an edit of the golden set alone can turn."""
 
-_JUDGED = ("baseline", "min", "max", "min_each", *COMPARING_WORDS, *_ABOUT_ANSWERS)
+_JUDGED = ("baseline", *(word for word in WORDS if word != "significance"), *_ABOUT_ANSWERS)
 """The words of verdicts that another commit has a say in; ids that nothing knows and the like fail today."""
 
 _LOOSENED = "this branch loosened its limits"
