@@ -13,12 +13,12 @@ from pathlib import Path
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import read_number
 from pytest_irmetrics.base.wording import plural, quote
-from pytest_irmetrics.golden.format_jsonl import json_line
+from pytest_irmetrics.golden.format_jsonl import json_line, read_json
 from pytest_irmetrics.golden.formats import Format, is_golden_folder
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import query_as_dict
 from pytest_irmetrics.golden.rows import ConversionError, Row, golden_set_of, judgments_of, refuse
-from pytest_irmetrics.golden.source import Source, Wrong, read_json
+from pytest_irmetrics.golden.source import Source, Wrong
 
 _HELD = frozenset(("tags", "weight", "params"))
 FORMATS = {"csv": Format((".csv",), _HELD), "tsv": Format((".tsv",), _HELD), "beir": Format((), frozenset())}

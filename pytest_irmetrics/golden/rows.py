@@ -7,9 +7,10 @@ from typing import NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import listed, quote
+from pytest_irmetrics.golden.format_jsonl import read_json
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query_reader import QueryReader
-from pytest_irmetrics.golden.source import Node, Source, Wrong, read_json
+from pytest_irmetrics.golden.source import Node, Source, Wrong
 
 
 class Row(NamedTuple):

@@ -1,8 +1,7 @@
-"""Source: the file that a golden set is read from, with its text and everything that is wrong with it; Node: a part of it; JSON as nodes."""
+"""Source: the file that a golden set is read from, with its text and everything that is wrong with it; Node: a part of it, which every format is read as."""
 
 from __future__ import annotations
 
-import json
 import re
 from codecs import BOM_UTF8
 from collections.abc import Callable, Collection, Iterable
@@ -162,13 +161,11 @@ def format_place(file: str, line: int | None, column: int | None) -> str:
     return ":".join([file, *(str(number) for number in (line, column) if number is not None)])
 
 
-# What every format is read as
+# Nodes
 
 MAX_DEPTH = 30
 """Levels of lists and mappings within each other; a file with more is refused."""
 
-SURROGATE = "[\ud800-\udfff]"
-"""A pattern of half a character, which an escape may stand for and no file can hold."""
 NO_CHARACTER = "This escape is no character (half of a pair, or beyond Unicode). Write the character."
 
 
@@ -198,51 +195,12 @@ class Node:
         return f"the text {quote(self.value)}"
 
 
+def refuse_surrogate(text: str, place: Place) -> None:
+    """Raise Wrong for half of a character, which an escape may stand for and no file can hold."""
+    if not text.isascii() and re.search("[\ud800-\udfff]", text):
+        raise Wrong(place, NO_CHARACTER)
+
+
 def too_deep(place: Place) -> Wrong:
     """Return the problem of lists and mappings that are more than MAX_DEPTH deep."""
     return Wrong(place, f"Lists and mappings are more than {MAX_DEPTH} deep here. Write them less deep.")
-
-
-# JSON
-
-
-class _Number(str):
-    """A number as it was written, without quotes."""
-
-    __slots__ = ()
-
-
-class _Pairs(list[tuple[str, object]]):
-    """The pairs of a JSON object, with keys that may repeat."""
-
-
-_DECODER = json.JSONDecoder(object_pairs_hook=_Pairs, parse_int=_Number, parse_float=_Number)
-
-
-def read_json(text: str, place: Place) -> Node:
-    """Return a JSON value as a node of one place, with numbers as they were written. Raises Wrong."""
-    try:
-        return _node(_DECODER.decode(text), place, 0)
-    except json.JSONDecodeError as error:
-        message = f"This is no JSON: {error.msg}. Write one object a line."
-        raise Wrong((place[0], error.colno), message) from None
-    except RecursionError:
-        raise too_deep(place) from None
-
-
-def _node(value: object, place: Place, depth: int) -> Node:
-    """Return a decoded JSON value as a node; `depth` counts the lists and objects around it. Raises Wrong."""
-    if depth > MAX_DEPTH:
-        raise too_deep(place)
-    if isinstance(value, _Pairs):
-        pairs = [(_node(key, place, depth), _node(item, place, depth + 1)) for key, item in value]
-        return Node(place, pairs, "mapping")
-    if isinstance(value, list):
-        return Node(place, [_node(item, place, depth + 1) for item in value], "list")
-    if isinstance(value, float):
-        raise Wrong(place, f"{json.dumps(value)} is no number in JSON. Write a finite one.")
-    if not isinstance(value, str):
-        return Node(place, json.dumps(value), plain=True)
-    if not value.isascii() and re.search(SURROGATE, value):
-        raise Wrong(place, NO_CHARACTER)
-    return Node(place, str(value), plain=isinstance(value, _Number))

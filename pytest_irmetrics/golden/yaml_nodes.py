@@ -7,7 +7,6 @@ and an alias is the very node that it refers to, with a limit on what all aliase
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator
 from typing import Any
 
@@ -17,12 +16,12 @@ from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.source import (
     MAX_DEPTH,
     NO_CHARACTER,
-    SURROGATE,
     Node,
     Place,
     Source,
     Wrong,
     refuse_pattern,
+    refuse_surrogate,
     too_deep,
 )
 
@@ -94,8 +93,7 @@ class NodeReader:
         """Return the node that begins with an event, `depth` levels inside others. Raises Wrong."""
         at = place_of_mark(event.start_mark)
         if isinstance(event, yaml.ScalarEvent):
-            if not event.value.isascii() and re.search(SURROGATE, event.value):
-                raise Wrong(at, NO_CHARACTER)
+            refuse_surrogate(event.value, at)
             node = Node(at, event.value, plain=not event.style)
         elif isinstance(event, yaml.AliasEvent):
             return self._resolve(event.anchor, at, depth)
