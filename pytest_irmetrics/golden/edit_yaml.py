@@ -62,9 +62,9 @@ class FileEdit(NamedTuple):
 
     def places(self) -> list[str]:
         """Return the new judgments with their places: ``golden/faq.yaml:5: refund: doc-8 1``."""
+        where = self.golden.where_judged
         return [
-            f"{self.golden.where_judged(one.query_id, one.key)}: {one.query_id}: {one.key} {one.grade:g}"
-            for one in self.new
+            f"{where(one.query_id, one.key)}: {one.query_id}: {one.key} {one.grade:g}" for one in self.new
         ]
 
     def undo(self) -> None:
@@ -174,13 +174,14 @@ def _change(text: str, query_node: Any, query: Query, new: Sequence[Judgment]) -
         form = "as a list" if by_text else "as grades by hand"
         message = f"`relevant` has another form, passages or comments. Write it {form}, and add: {', '.join(entries)}."
         raise Wrong(place, message)
-    if is_rewritten:
+    if is_rewritten:  # a single id, or a list that becomes a mapping
         entries = [*(_entry(item.value, 1, graded=graded) for item in items), *entries]
         opening, closing = "{}" if graded else "[]"
         return key.end_mark.index, end, f": {opening}{', '.join(entries)}{closing}"
-    if node.flow_style:
+    if node.flow_style:  # in brackets: before the closing one
         at = _end(_last(node)) if node.value else start + 1
         return at, at, "".join(f", {entry}" for entry in entries)[0 if node.value else 2 :]
+    # Else on lines of its own: after the last one.
     at = text.find("\n", end)
     at = len(text) if at < 0 else at - (text[at - 1] == "\r")
     indent = " " * node.start_mark.column + ("" if is_mapping else "- ")

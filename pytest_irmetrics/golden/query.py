@@ -1,4 +1,4 @@
-"""Query: what to search for, which documents or passages are judged how, and what else a golden set says of it."""
+"""Query and Passage: what to search for, and what is judged how; both as they are compared with a stored answer, and as plain data."""
 
 from __future__ import annotations
 
@@ -18,22 +18,6 @@ _LONGEST = 60
 """Characters of a passage in its key; a longer text is cut, and a hash of it added."""
 LONGEST_PASSAGE = 4000
 """Characters of a document's text that may be written as a passage; a whole document is too much for a golden set."""
-
-
-def normalize_text(text: str) -> str:
-    """Normalise white space and Unicode forms, which text extraction and layout change; keep the words.
-
-    Soft hyphens and zero-width characters go, Unicode forms become one (NFKC: ligatures, full-width letters), and a
-    run of white space becomes one space, none at the ends. Case is kept.
-    """
-    if not text.isascii():
-        text = unicodedata.normalize("NFKC", text.translate(_INVISIBLE))
-    return " ".join(text.split())
-
-
-def digest(text: str) -> str:
-    """Return eight characters that stand for a text, in committed baselines too."""
-    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
 
 class Passage(NamedTuple):
@@ -118,12 +102,37 @@ def known_ids(query: Query) -> tuple[str, ...]:
     return (*query.documents, *query.forbidden)
 
 
-# Beside a stored answer
+def documents_of(query: Query, ranking: Iterable[str]) -> Iterator[str]:
+    """Yield the document of each entry of a query's ranking: that of a judged passage or of a chunk, or the entry itself."""
+    passages = {passage.key: passage.doc for passage in query.passages}
+    return (passages.get(entry) or document_of(entry) for entry in ranking)
+
+
+# Texts as they are compared
+
+
+def normalize_text(text: str) -> str:
+    """Normalise white space and Unicode forms, which text extraction and layout change; keep the words.
+
+    Soft hyphens and zero-width characters go, Unicode forms become one (NFKC: ligatures, full-width letters), and a
+    run of white space becomes one space, none at the ends. Case is kept.
+    """
+    if not text.isascii():
+        text = unicodedata.normalize("NFKC", text.translate(_INVISIBLE))
+    return " ".join(text.split())
+
+
+def digest(text: str) -> str:
+    """Return eight characters that stand for a text, in committed baselines too."""
+    return hashlib.blake2b(text.encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
 
 
 def folded(text: str) -> str:
     """Return a query's text as it is compared with another's: without case, each run of white space as one space."""
     return normalize_text(text).casefold()
+
+
+# Whether a stored answer is to a query
 
 
 def is_in_the_words_of(query: Query | Answer, answer: Answer) -> bool:
@@ -148,12 +157,6 @@ def judges_other_passages(query: Query, answer: Answer) -> bool:
     # A document that was judged by passage and is judged as a whole now.
     gone = stored.keys() - judgments.keys()
     return any(key.startswith(f"{doc}: ") for doc in judgments for key in gone)
-
-
-def documents_of(query: Query, ranking: Iterable[str]) -> Iterator[str]:
-    """Yield the document of each entry of a query's ranking: that of a judged passage or of a chunk, or the entry itself."""
-    passages = {passage.key: passage.doc for passage in query.passages}
-    return (passages.get(entry) or document_of(entry) for entry in ranking)
 
 
 # As plain data
@@ -181,9 +184,7 @@ def query_as_dict(query: Query, *, short: bool = False) -> dict[str, object]:
         "xfail": query.xfail,
         "note": query.note,
     }
-    always = ["query", "relevant"]
-    if short:
-        always = [] if query.no_answer else ["relevant"]
+    always = ["query", "relevant"] if not short else [] if query.no_answer else ["relevant"]
     return {key: value for key, value in record.items() if value or key in always}
 
 
