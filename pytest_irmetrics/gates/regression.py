@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from functools import cached_property, partial
+from functools import cached_property
 from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
@@ -46,8 +46,7 @@ def judge_move(case: Case, gate: Gate) -> Verdict | None:
     if before := moves[0].change.before:
         why = f"A gate over no query: {subject(gate)} leaves out today whatever it counted in {against.name}."
         return Verdict.of(gate, "failed", why, queries=tuple(before), over_no_query=True)
-    lacks = "has none of its queries" if gate.query_id is None else "does not have this query"
-    reason = f"{against.name} {lacks}."
+    reason = f"{against.name} {'has none of its queries' if gate.query_id is None else 'does not have this query'}."
     try:
         case.score(gate)
     except NoQueryError as error:
@@ -216,43 +215,44 @@ class _Move:
         return self._verdict("passed" if at_least(limit, lost) else "failed", text, lost, limit)
 
     def judge_drop(self) -> Verdict:
-        """Judge a ``max_drop``: how far a mean fell, and whether chance or run noise explains that."""
+        """Judge a ``max_drop``: how far a mean fell, and whether run noise or chance explains that."""
         gate, change, against = self.gate, self.change, self.case.against.name
-        auto, fall, limit = gate.limit.auto, -change.delta, gate.allowed(change.baseline)
-        verdict = partial(self._verdict, value=fall, limit=limit)
+        fall, limit = -change.delta, gate.allowed(change.baseline)
         share = f" ({gate.limit} of {score_text(change.baseline)})" if gate.limit.percent else ""
         rule = f"at most {score_text(limit, fall)}{share} is allowed"
-        if at_least(limit, fall):
-            moved = f"moved by {signed_text(change.delta)}"
-            moved = moved if abs(change.delta) > TOLERANCE else "did not move"
-            return verdict("passed", f"{subject(gate)} {moved} from {against}; {rule}.")
         size, now = score_text(fall, limit), score_text(change.now, change.baseline)
         fell = f"{subject(gate)} fell by {size} from {against} to {now}"
-        if self.noise is not None and 0 < (change.baseline or 0.0) <= limit + self.margin:
-            why = "answers differ so much from one time to the next that even 0 would pass. Ask more often"
-            return verdict("failed", f"{fell}; {rule}. It cannot be judged: {why}.")
-        if at_least(limit + self.margin, fall):
-            why = "which answers that differ from one time to the next explain"
+        state: State = "failed"
+        if at_least(limit, fall):
+            moved = f"moved by {signed_text(change.delta)}" if abs(fall) > TOLERANCE else "did not move"
+            state, text = "passed", f"{subject(gate)} {moved} from {against}; {rule}."
+        elif self.noise is not None and 0 < (change.baseline or 0.0) <= limit + self.margin:
+            text = f"{fell}; {rule}. It cannot be judged: answers differ so much from one time to the next that even 0 would pass. Ask more often."
+        elif at_least(limit + self.margin, fall):
             more = f"up to {score_text(self.margin)} more is run noise"
-            return verdict("undecided", f"{fell}, {why}: undecided ({rule}, and {more}).")
+            why = "which answers that differ from one time to the next explain"
+            state, text = "undecided", f"{fell}, {why}: undecided ({rule}, and {more})."
+        elif (why_not := self._why_no_chance(fall)) is not None:
+            text = f"{fell}; {rule}{why_not}."
+        else:
+            state, text = "undecided", f"{fell}, which may be chance: undecided{self._chance()}"
+        return self._verdict(state, text, fall, limit)
+
+    def _why_no_chance(self, fall: float) -> str | None:
+        """Return why a fall beyond its limit fails, as it is said after the limit, empty where that says all; None where it may be chance."""
+        gate, change, level, auto = self.gate, self.change, self.level, self.gate.limit.auto
         if auto and not at_least(exact := gate.exact(change.baseline), fall):
-            return verdict("failed", f"{fell}; {rule}, {score_text(exact, fall)} where it may be chance.")
-        level = self.level
+            return f", {score_text(exact, fall)} where it may be chance"
         if level is None:
-            return verdict("failed", f"{fell}; {rule}.")
-        p, gates = self._adjusted_p()
-        adjusted = f", adjusted for {gates} gates (Holm)" if gates > 1 else ""
+            return ""
+        p, adjusted = self._adjusted_p
         if p is not None and p < level:
-            why = f"{_p_text(p, level)}{adjusted}{',' * bool(adjusted)} is below the significance {level:g}"
-            return verdict("failed", f"{fell}; {rule}. {why}.")
+            said = _p_text(p, level) + (f"{adjusted}," if adjusted else "")
+            return f". {said} is below the significance {level:g}"
         if auto and len(change.lost) - len(change.found) > _MOST_LOST:
-            why = f"{len(change.lost)} queries fell to 0, and {len(change.found) or 'none'} rose from it"
-            return verdict("failed", f"{fell}; {rule}. {why}.")
+            return f". {len(change.lost)} queries fell to 0, and {len(change.found) or 'none'} rose from it"
         # Without a p-value there is no telling that it is chance.
-        if p is None and not auto:
-            return verdict("failed", f"{fell}; {rule}.")
-        chance = "." if p is None else self._chance(f"{_p_text(p, level, sign=' ')}{adjusted}", level)
-        return verdict("undecided", f"{fell}, which may be chance: undecided{chance}")
+        return "" if p is None and not auto else None
 
     def _verdict(self, state: State, text: str, value: float, limit: float) -> Verdict:
         """Return the verdict on a value: with the queries that explain it, and what else the move shows."""
@@ -272,8 +272,9 @@ class _Move:
             on_fall=gate.word == "max_drop" and not gate.query_id and state == "failed",
         )
 
-    def _adjusted_p(self) -> tuple[float | None, int]:
-        """Return the p-value, adjusted for all gates of the test that are judged by one in the same way (Holm), and their number."""
+    @cached_property
+    def _adjusted_p(self) -> tuple[float | None, str]:
+        """The p-value, adjusted for all gates of the test that are judged by one in the same way (Holm), and what is said of that."""
         from pytest_irmetrics.comparison.significance import holm  # noqa: PLC0415 - only for a fall beyond its limit
 
         family: dict[Gate, float] = {}
@@ -284,10 +285,14 @@ class _Move:
                 if one.level is not None and one.change.p_value is not None:
                     family[gate] = one.change.p_value
         adjusted = dict(zip(family, holm(list(family.values())), strict=True))
-        return adjusted.get(self.gate), len(family)
+        said = f", adjusted for {len(family)} gates (Holm)" if len(family) > 1 else ""
+        return adjusted.get(self.gate), said
 
-    def _chance(self, p: str, level: float) -> str:
+    def _chance(self) -> str:
         """Say how likely a fall is that may be chance, and how far one must be that is not; or that too few queries changed to tell."""
+        (p, adjusted), level = self._adjusted_p, self.level or _LEVEL
+        if p is None:
+            return "."
         if too_few := self._too_few_changed(level):
             gates = self.case.gates.of(self.gate.metric, self.gate.tag)
             unheld = self.change.lost and "max_lost" not in gates
@@ -298,7 +303,7 @@ class _Move:
         # Adjusted for several gates, p may be high beside a fall that chance rarely gives.
         is_rare = enough + self.margin <= -self.change.delta
         would = f"; max_drop {enough:g} would fail one harmless change in {FALSE_ALARM_ONE_IN}"
-        return f" ({p}{'' if is_rare else would})."
+        return f" ({_p_text(p, level, sign=' ')}{adjusted}{'' if is_rare else would})."
 
     def _too_few_changed(self, level: float) -> str:
         """Say that so few queries changed that no p could be below this level; empty where one could."""

@@ -1,4 +1,7 @@
-"""The limits that judged a stored run: write them, read them back, say where today's differ."""
+"""The limits that judged a run, kept in it: write them as data, read them back as gates, return today's differences as edits.
+
+So a limit that was loosened since is seen wherever it was written. `analysis.edits` words the edits.
+"""
 
 from __future__ import annotations
 
@@ -88,13 +91,7 @@ def limit_edits(
 
     `queries` are today's, with limits of their own; `means` are the run's, by the metric's name, which per cent are of.
     """
-    before, after = (
-        {
-            (gate.metric, gate.tag, gate.query_id, gate.word): gate
-            for gate in chain(gates, *(gates.own_gates(i, one.thresholds) for i, one in queries.items()))
-        }
-        for gates in (stored.gates, today)
-    )
+    before, after = _by_place(stored.gates, queries), _by_place(today, queries)
     edits = []
     for key in dict.fromkeys((*before, *after)):
         was, now = before.get(key), after.get(key)
@@ -106,6 +103,12 @@ def limit_edits(
             edits.append(Edit("limit", f"{subject(gate)} {gate.word}", old, new, weaker=less))
     edits += [Edit("limit", f"{text} → off", weaker=True) for text in stored.unreadable]
     return sorted(edits, key=lambda edit: not edit.weaker)
+
+
+def _by_place(gates: Gates, queries: Mapping[str, Query]) -> dict[tuple[object, ...], Gate]:
+    """Return gates, those of single queries too, by what they are on and their word: of two sets, those on the same are compared."""
+    own = (gates.own_gates(query_id, query.thresholds) for query_id, query in queries.items())
+    return {(gate.metric, gate.tag, gate.query_id, gate.word): gate for gate in chain(gates, *own)}
 
 
 def _holds_less(word: str, was: Gate | None, now: Gate | None, mean: float | None) -> bool:
