@@ -1,5 +1,8 @@
 """Say what kind of change a failed drop is: by a sign of its cause in the answers, else by what became of relevant documents.
 
+`kind_of_change` puts together the sentences that stand below a failure, each made by a function of its own: what the index
+lacks, whether chance explains it, the sign or the counts of relevant documents, the stage, the slice, missing judgments.
+
 `relevant_counts` and `missing_judgments` are notes of a pass, too.
 """
 
@@ -87,8 +90,7 @@ def _not_in_the_index(comparison: Comparison, not_in_index: Collection[str]) -> 
     missing = [doc_id for doc_id in lost if doc_id in not_in_index]
     if not missing:
         return None, False
-    are = "is" if len(missing) == 1 else "are"
-    text = f"{len(missing):,} of the {plural(len(lost), 'lost document')} {are} not in the index: {listed(missing, FEW)}."
+    text = f"{len(missing):,} of the {plural(len(lost), 'lost document')} {'is' if len(missing) == 1 else 'are'} not in the index: {listed(missing, FEW)}."
     return text, 2 * len(missing) > len(lost)
 
 
@@ -175,9 +177,7 @@ def _results(comparison: Comparison) -> str:
 def _moves_of(relevant: set[str], before: Sequence[str], now: Sequence[str]) -> tuple[float, ...]:
     """Return how many relevant documents left and came in, and as 0 or 1 whether any is found, and first lower or higher."""
     found, finds = relevant.intersection(before), relevant.intersection(now)
-    lower = 0
-    if found and finds:
-        lower = min(map(now.index, finds)) - min(map(before.index, found))
+    lower = min(map(now.index, finds)) - min(map(before.index, found)) if found and finds else 0
     return len(found - finds), len(finds - found), bool(found), bool(finds), lower > 0, lower < 0
 
 

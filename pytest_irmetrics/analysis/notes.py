@@ -1,4 +1,8 @@
-"""What an evaluation or a comparison tells besides the verdicts: a function for each note, and two tables of when they are shown."""
+"""The notes of a report, which tell what a test's run, or its comparison, shows besides the verdicts.
+
+A note is a function that yields its sentences, none where there is nothing to say, and a row in `_NOTES` or, where two
+runs are compared, in `_COMPARED`, which say in which order and from which verbosity on. At the end, the notes on a baseline that is replaced.
+"""
 
 from __future__ import annotations
 
@@ -82,9 +86,8 @@ def _would_pass(result: ItemResult) -> Iterator[str]:
     for query in result.evaluation.known_bad:
         now = before = 0.0
         if comparison is not None and metric is not None and comparison.has(query.id):
-            now, before = (
-                side.score(metric, query.id) or 0.0 for side in (comparison.now, comparison.baseline)
-            )
+            sides = comparison.now, comparison.baseline
+            now, before = (side.score(metric, query.id) or 0.0 for side in sides)
         if now >= before - TOLERANCE and would_pass(result.evaluation, query, result.gates):
             passing.append(f"{query.id} ({query.xfail or 'no reason given'})")
     if passing:

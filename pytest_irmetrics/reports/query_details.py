@@ -1,4 +1,7 @@
-"""What reports say of single queries: how their rankings differ, which documents moved; a query as a block."""
+"""A query as a block of a report: its scores, which documents moved, both rankings side by side; and the options that show it.
+
+`query_block` is what reports take. The words on each document, such as `grade 3` and `new`, are made in `_Documents`.
+"""
 
 from __future__ import annotations
 
@@ -25,6 +28,37 @@ def look_command(item: ItemReport) -> str | None:
     if item.look is None or item.worst is None or item.only_queries:
         return None
     return f"{item.look} {query_option(item.worst.query_id)}"
+
+
+def query_block(
+    query: QueryReport, item: ItemReport, level: Level = Level.NORMAL, *, in_full: bool = False
+) -> Query:
+    """Return one query with its scores, in full or where it explains nothing all of them, and the documents that moved."""
+    explains = query.scores if in_full or query.explains is None else query.explains
+    facts = _score_texts(query, explains)
+    facts += [] if query.took is None else [f"took {query.took:,.1f} ms"]
+    # Of what was only slow the ranking explains nothing.
+    shown = query.error is None and not (explains and query.scores.keys().isdisjoint(explains))
+    if shown and query.before and not query.now:
+        facts.append("no results")
+    cuts = [name.rpartition("@")[2] for name in query.explains or [item.leading_metric or ""]]
+    documents = _Documents(query, item.titles, max(int(k) + 1 if k.isdecimal() else inf for k in cuts))
+    missing = documents.missing() if shown else []
+    return Query(
+        query.where,
+        query.query_id,
+        query.asks or "",
+        query.status,
+        facts,
+        [*documents.faults()] if query.error is None else [query.error],
+        # Of those that only -v shows, what moved: what moved it is the same in most.
+        [*documents.moved(missing)][: 1 if level is Level.VERBOSE else None] if shown else (),
+        documents.side_by_side() if shown else (),
+        missing,
+        compared=query.before is not None,
+        in_full=in_full,
+        level=level,
+    )
 
 
 def _score_texts(query: QueryReport, metrics: Iterable[str]) -> list[str]:
@@ -154,34 +188,3 @@ class _Documents:
 
 def _ranks(ranking: Sequence[str]) -> dict[str, int]:
     return {doc_id: rank for rank, doc_id in enumerate(ranking, 1)}
-
-
-def query_block(
-    query: QueryReport, item: ItemReport, level: Level = Level.NORMAL, *, in_full: bool = False
-) -> Query:
-    """Return one query with its scores, in full or where it explains nothing all of them, and the documents that moved."""
-    explains = query.scores if in_full or query.explains is None else query.explains
-    facts = _score_texts(query, explains)
-    facts += [] if query.took is None else [f"took {query.took:,.1f} ms"]
-    # Of what was only slow the ranking explains nothing.
-    shown = query.error is None and not (explains and query.scores.keys().isdisjoint(explains))
-    if shown and query.before and not query.now:
-        facts.append("no results")
-    cuts = [name.rpartition("@")[2] for name in query.explains or [item.leading_metric or ""]]
-    documents = _Documents(query, item.titles, max(int(k) + 1 if k.isdecimal() else inf for k in cuts))
-    missing = documents.missing() if shown else []
-    return Query(
-        query.where,
-        query.query_id,
-        query.asks or "",
-        query.status,
-        facts,
-        [*documents.faults()] if query.error is None else [query.error],
-        # Of those that only -v shows, what moved: what moved it is the same in most.
-        [*documents.moved(missing)][: 1 if level is Level.VERBOSE else None] if shown else (),
-        documents.side_by_side() if shown else (),
-        missing,
-        compared=query.before is not None,
-        in_full=in_full,
-        level=level,
-    )

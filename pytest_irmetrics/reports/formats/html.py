@@ -1,4 +1,8 @@
-"""The HTML report: one file that needs no network, no other file, and no script to be read. Needs Jinja2."""
+"""The HTML report: one file that needs no network, no other file, and no script to be read. Needs Jinja2.
+
+`render` hands `report.html.jinja` all that it shows: the top of the page, a section for each golden set, and one list of the
+queries of all, the worst first. What is said of a golden set and of a query is that of every report (`document`, `query_details`).
+"""
 
 from __future__ import annotations
 
@@ -53,11 +57,8 @@ def render(session: SessionReport) -> str:
         variants=document.variant_tables(items),
         sections=items[:_SECTIONS],
         most_open=_OPEN_SECTIONS,
-        links={
-            nodeid: {one.report.query_id: one.anchor for one in some if one.anchor}
-            for nodeid, some in own.items()
-        },
-        bars={nodeid: _bars(some) for nodeid, some in own.items()},
+        links={i: {one.report.query_id: one.anchor for one in some if one.anchor} for i, some in own.items()},
+        bars={i: _bars(some) for i, some in own.items()},
         blocks=_blocks,
         subject=subject,
         queries=queries,
