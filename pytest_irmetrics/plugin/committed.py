@@ -1,4 +1,16 @@
-"""Find in Git what a test was judged by at the commit where this branch left another (``--ir-since``), and which baselines are gone since."""
+"""Find in Git what a test was judged by at the commit where this branch left another (``--ir-since``), and which baselines are gone since.
+
+A test's baseline of then stands where its own stands today, and holds the queries that it asks today. Where that is not so,
+something got another name since. What is left of that commit then, and of no other test any more, is looked through:
+
+| what has another name | how it is found | what is told |
+|---|---|---|
+| the test's folder, or ``ir_baseline_dir`` | `_moved_files`: another baseline has its module and test in its path | Its baseline was … |
+| the test, its module or its parameters | `_renamed_test`: the baseline that holds most of its queries, of those whose test is gone | Its baseline was … |
+| a query's id | `_with_moved_queries`: its words stand in the test's own baseline, under an id that is asked no more | 1 query was under another id. |
+| the test that asks a query | the same: its words stand in another baseline, whose test is gone or asks it no more | 1 query was in … |
+| the golden set | `_golden_set`: the baseline names its file | nothing; why, where it is not known |
+"""
 
 from __future__ import annotations
 
@@ -76,11 +88,9 @@ def _fork(config: pytest.Config, folder: Path) -> _Fork:
         )
     if _fork_key not in config.stash:
         repository, settings = Repository(config.rootpath), run_config(config)
-        commit = repository.merge_base(settings.since)
-        renamed, deleted, left_out = repository.changes(commit)
-        config.stash[_fork_key] = _Fork(
-            repository, settings.since, commit, settings.baseline_dir, renamed, deleted, left_out
-        )
+        since, directory = settings.since, settings.baseline_dir
+        commit = repository.merge_base(since)
+        config.stash[_fork_key] = _Fork(repository, since, commit, directory, *repository.changes(commit))
     return config.stash[_fork_key]
 
 
@@ -92,52 +102,82 @@ def read_committed(item: GatedItem) -> CommittedTest:
         if is_first and fork.commit == fork.repository.commit("HEAD"):
             said = f"{ref} is the commit that is checked out, so only what is not committed is compared."
             item.notes.append(Note("quiet", f"{said} After a merge: --ir-since=HEAD^1."))
-        path = fork.repository.path_of(item.baseline_file)
-        report = SinceReport(ref, fork.commit, "new", path, refuses=item.settings.refuses)
-        try:
-            before = _path_then(item, fork, path) if fork.stored_run(path) is None else path
-            own = fork.stored_run(before)
-            answers, moved_from = _with_moved_queries(item, fork, before, own)
-        except RunError as error:
-            return CommittedTest(report, why=str(error))
-        moved = Counter(path for path, _ in moved_from.values())
-        source = before if own is not None or not moved else moved.most_common(1)[0][0]
-        stored = fork.stored_run(source)
-        if stored is None:
-            return CommittedTest(report)
-        run = Run.of(answers, stored.header) if moved_from else stored
-        report.renamed_from = None if own is None or before == path else before
-        told = [f"Its baseline was {before}."] if report.renamed_from else []
-        for one, count in moved.items():
-            where = "under another id" if one == before else f"in {one}"
-            told.append(f"{plural(count, 'query was', 'queries were')} {where}.")
-        known = _golden_set_under_todays_ids(item, fork, source, run, moved_from)
-        return CommittedTest(report, run, *known, told, is_partial=own is None)
+        return _read_at(fork, item)
     except GitError as error:
         is_setting = item.node.config.getoption("ir_since") is None
         raise GitError(f"{'the setting ir_since, ' if is_setting else '--ir-since='}{ref}: {error}") from None
 
 
+def _read_at(fork: _Fork, item: GatedItem) -> CommittedTest:
+    """Return what a test was judged by at a commit. Raises GitError."""
+    path = fork.repository.path_of(item.baseline_file)
+    report = SinceReport(fork.ref, fork.commit, "new", path, refuses=item.settings.refuses)
+    try:
+        before = _path_then(item, fork, path)
+        own = fork.stored_run(before)
+        answers, moved_from = _with_moved_queries(item, fork, before, own)
+    except RunError as error:
+        return CommittedTest(report, why=str(error))
+    moved = Counter(path for path, _ in moved_from.values())
+    source = before if own is not None or not moved else moved.most_common(1)[0][0]
+    stored = fork.stored_run(source)
+    if stored is None:
+        return CommittedTest(report)
+    run = Run.of(answers, stored.header) if moved_from else stored
+    report.renamed_from = None if own is None or before == path else before
+    told = [f"Its baseline was {before}."] if report.renamed_from else []
+    for one, count in moved.items():
+        where = "under another id" if one == before else f"in {one}"
+        told.append(f"{plural(count, 'query was', 'queries were')} {where}.")
+    known = _golden_set_under_todays_ids(item, fork, source, run, moved_from)
+    return CommittedTest(report, run, *known, told, is_partial=own is None)
+
+
+def baselines_gone_since(config: pytest.Config, renamed: Container[str | None]) -> list[str]:
+    """Return the paths of the baselines below the root directory that are gone since HEAD left a branch, and not `renamed`.
+
+    Empty where Git cannot tell.
+    """
+    try:
+        fork = _fork(config, config.rootpath)
+        root = fork.repository.path_of(config.rootpath.resolve())
+    except GitError:  # each test failed with it
+        return []
+    moved = {path for new, path in fork.renamed.items() if is_baseline(new, fork.directory)}
+    gone = (path for path in fork.baselines if fork.is_gone(path) and path not in moved)
+    return [path for path in gone if path not in renamed and PurePosixPath(path).is_relative_to(root)]
+
+
+# Another name of its baseline
+
+
 def _path_then(item: GatedItem, fork: _Fork, path: str) -> str:
-    """Return the path at which a baseline stood that was not at its own, as Git, its name or its queries find it; else its own.
+    """Return the path at which the baseline stood that is at `path` today; that itself where none is found.
 
     Raises RunError, and GitError where it may be one of several.
     """
-    if path in fork.renamed:
-        return _by_its_queries(item, fork, path)
-    tail, directory = path.split("/")[-2:], fork.directory
-    alike = [one for one in fork.deleted if one.split("/")[-2:] == tail]
-    if not alike:  # the setting ir_baseline_dir was another then, and what was stored there is there still
-        files = fork.repository.files(fork.commit, folder_of_test(path, directory).as_posix())
-        alike = [one for one in files if one.split("/")[-2:] == tail and not is_baseline(one, directory)]
-    if len(alike) > 1:
-        either = f"{path} may be what was any of {', '.join(alike)}."
+    if fork.stored_run(path) is not None:
+        return path
+    moved = [] if path in fork.renamed else _moved_files(fork, path)
+    if len(moved) > 1:
+        either = f"{path} may be what was any of {', '.join(moved)}."
         raise GitError(f"{either} Move it in a commit of its own: git mv OLD {path}")
-    return alike[0] if alike else _by_its_queries(item, fork, path)
+    return moved[0] if moved else _renamed_test(item, fork, path)
 
 
-def _by_its_queries(item: GatedItem, fork: _Fork, path: str) -> str:
-    """Return which baseline that is gone was the test's: the one that holds most of its queries, at least half of its own.
+def _moved_files(fork: _Fork, path: str) -> list[str]:
+    """Return the commit's files that have the module and test of a baseline in their paths, and are gone, or no baselines today."""
+    tail, directory = path.split("/")[-2:], fork.directory
+    gone = [one for one in fork.deleted if one.split("/")[-2:] == tail]
+    if gone:
+        return gone
+    # The setting ir_baseline_dir was another then, and what was stored there is there still.
+    files = fork.repository.files(fork.commit, folder_of_test(path, directory).as_posix())
+    return [one for one in files if one.split("/")[-2:] == tail and not is_baseline(one, directory)]
+
+
+def _renamed_test(item: GatedItem, fork: _Fork, path: str) -> str:
+    """Return which baseline was the test's, of those whose test is gone: the one that holds most of its queries, at least half of its own.
 
     One of the same module and parameters may hold none. Of equals the one whose parameters are most alike, then the one that is the
     same file for Git, by its content; that, or the path itself, where there is none. Raises RunError.
@@ -154,6 +194,18 @@ def _by_its_queries(item: GatedItem, fork: _Fork, path: str) -> str:
                 held = stored_runs.count_asked(run.answers, asked)
                 found.append((held + 1, len(name.parts & other.parts), one == git_says, one))
     return max(found)[-1]
+
+
+def _test_is_gone(item: GatedItem, fork: _Fork, path: str) -> bool:
+    """Tell whether a baseline of the commit is of no test any more: it is gone, or its module, or its function in a module of this run."""
+    name = BaselineName.of(path)
+    file = (folder_of_test(path, fork.directory) / f"{name.module.name}.py").as_posix()
+    if fork.is_gone(path) or file in fork.deleted or file in fork.renamed.values():
+        return True
+    return not name.may_be_in(modules_of(item.node.session).get(os.path.realpath(fork.repository.top / file)))
+
+
+# Other names of its queries
 
 
 def _with_moved_queries(
@@ -188,45 +240,7 @@ def _asked_today(item: GatedItem, fork: _Fork, path: str, run: Run) -> Mapping[s
     return item.settings.golden_set(fork.repository.top / _golden_path(fork, path, run)).queries
 
 
-def _test_is_gone(item: GatedItem, fork: _Fork, path: str) -> bool:
-    """Tell whether a baseline of the commit is of no test any more: it is gone, or its module, or its function in a module of this run."""
-    name = BaselineName.of(path)
-    file = (folder_of_test(path, fork.directory) / f"{name.module.name}.py").as_posix()
-    if fork.is_gone(path) or file in fork.deleted or file in fork.renamed.values():
-        return True
-    modules = modules_of(item.node.session)
-    return not name.may_be_in(modules.get(os.path.realpath(fork.repository.top / file)))
-
-
-def _golden_path(fork: _Fork, baseline: str, run: Run) -> str:
-    """Return the path in the repository of the golden set that a baseline names; `../…` where it is outside.
-
-    Empty where the setting ir_baseline_dir was another then: how deep that folder was is not known.
-    """
-    if not is_baseline(baseline, fork.directory):
-        return ""
-    folder = folder_of_test(baseline, fork.directory)
-    return posixpath.normpath(posixpath.join(folder, run.golden_set or ""))
-
-
-def _golden_set_under_todays_ids(
-    item: GatedItem, fork: _Fork, source: str, run: Run, moved_from: Mapping[str, tuple[str, str]]
-) -> tuple[GoldenSet | None, str]:
-    """Return the golden set that a test's baseline was stored for, with the queries that had another id, or were in another set.
-
-    `moved_from` is where these were. None, and why, as `_golden_set` does.
-    """
-    golden, why = _golden_set(item, fork, source, run)
-    if golden is None or not moved_from:
-        return golden, why
-    paths = {path for path, _ in moved_from.values()}
-    known = {path: _golden_set(item, fork, path, fork.stored_run(path) or run)[0] for path in paths}
-    queries = dict(golden.queries)
-    for query_id, (path, old_id) in moved_from.items():
-        before = known[path]
-        if before is not None and old_id in before.queries:
-            queries[query_id] = replace(before.queries[old_id], id=query_id)
-    return GoldenSet(list(queries.values()), relevance_level=golden.relevance_level), why
+# Its golden set, and that of another baseline
 
 
 def _golden_set(item: GatedItem, fork: _Fork, baseline: str, run: Run) -> tuple[GoldenSet | None, str]:
@@ -257,16 +271,32 @@ def _golden_set(item: GatedItem, fork: _Fork, baseline: str, run: Run) -> tuple[
         return None, f"the golden set of that commit cannot be read, {so}: {first}"
 
 
-def baselines_gone_since(config: pytest.Config, renamed: Container[str | None]) -> list[str]:
-    """Return the paths of the baselines below the root directory that are gone since HEAD left a branch, and not `renamed`.
+def _golden_set_under_todays_ids(
+    item: GatedItem, fork: _Fork, source: str, run: Run, moved_from: Mapping[str, tuple[str, str]]
+) -> tuple[GoldenSet | None, str]:
+    """Return the golden set that a test's baseline was stored for, with the queries that had another id, or were in another set.
 
-    Empty where Git cannot tell.
+    `moved_from` is where these were. None, and why, as `_golden_set` does.
     """
-    try:
-        fork = _fork(config, config.rootpath)
-        root = fork.repository.path_of(config.rootpath.resolve())
-    except GitError:  # each test failed with it
-        return []
-    moved = {path for new, path in fork.renamed.items() if is_baseline(new, fork.directory)}
-    gone = (path for path in fork.baselines if fork.is_gone(path) and path not in moved)
-    return [path for path in gone if path not in renamed and PurePosixPath(path).is_relative_to(root)]
+    golden, why = _golden_set(item, fork, source, run)
+    if golden is None or not moved_from:
+        return golden, why
+    paths = {path for path, _ in moved_from.values()}
+    known = {path: _golden_set(item, fork, path, fork.stored_run(path) or run)[0] for path in paths}
+    queries = dict(golden.queries)
+    for query_id, (path, old_id) in moved_from.items():
+        before = known[path]
+        if before is not None and old_id in before.queries:
+            queries[query_id] = replace(before.queries[old_id], id=query_id)
+    return GoldenSet(list(queries.values()), relevance_level=golden.relevance_level), why
+
+
+def _golden_path(fork: _Fork, baseline: str, run: Run) -> str:
+    """Return the path in the repository of the golden set that a baseline names; `../…` where it is outside.
+
+    Empty where the setting ir_baseline_dir was another then: how deep that folder was is not known.
+    """
+    if not is_baseline(baseline, fork.directory):
+        return ""
+    folder = folder_of_test(baseline, fork.directory)
+    return posixpath.normpath(posixpath.join(folder, run.golden_set or ""))
