@@ -24,7 +24,7 @@ _MODULES = {
     "plugin.fixture": ("IRMetrics",),
     "retrieval": ("RetrievalError",),
     "retrieval.retriever": ("Batched", "batched"),
-    "retrieval.answers": ("Staged", "staged"),
+    "retrieval.calls": ("Staged", "staged"),
     "run": ("Run", "RunError"),
     "thresholds": ("Threshold",),
 }

@@ -13,7 +13,7 @@ from pytest_irmetrics.evaluation.evaluation import CustomMetrics
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Problem, Query
 from pytest_irmetrics.metrics import Metric, MetricError
 from pytest_irmetrics.retrieval import RetrievalError
-from pytest_irmetrics.retrieval.answers import Staged, staged
+from pytest_irmetrics.retrieval.calls import Staged, staged
 from pytest_irmetrics.retrieval.retriever import Batched, batched
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.thresholds import Threshold

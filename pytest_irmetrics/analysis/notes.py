@@ -14,14 +14,13 @@ from math import inf
 
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.numbers import TOLERANCE, change_text, score_text, signed_text
-from pytest_irmetrics.base.wording import FEW, listed, plural
+from pytest_irmetrics.base.wording import FEW, describe, listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import would_pass
 from pytest_irmetrics.gates.regression import noise_text
 from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.reports.item_report import Note, mean_name
-from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import is_further_chunk
 from pytest_irmetrics.thresholds import AUTO, MIN_TAGGED

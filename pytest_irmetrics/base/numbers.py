@@ -48,6 +48,16 @@ def finite_number(value: object) -> int | float | None:
         return None
 
 
+def number_of(value: object) -> float | None:
+    """Return a number as a float; None for what is no number."""
+    if isinstance(value, (bool, str, bytes, bytearray)):
+        return None
+    try:
+        return float(value)  # type: ignore[arg-type]  # it may be of any type
+    except Exception:  # noqa: BLE001 - of an array of several, of a missing value, of an integer beyond floats
+        return None
+
+
 def as_whole_number(number: float) -> int | float:
     """Return a whole number as an int, so that 2.0 is written, and compared as text, like 2; any other as it is."""
     return int(number) if isinstance(number, float) and number.is_integer() else number

@@ -1,10 +1,13 @@
-"""Quote and cut text from outside, count things and list them, for a message."""
+"""Words for a message: text and values from outside, quoted and cut; counts and lists."""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Sequence
-from typing import TypeVar
+import reprlib
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import suppress
+from copy import copy
+from typing import Any, TypeVar
 
 T = TypeVar("T")
 
@@ -58,3 +61,46 @@ def group_alike(items: Iterable[T], text: Callable[[T], str]) -> list[list[T]]:
         said = text(item)
         groups.setdefault((re.sub(_DETAILS, "", said), *re.findall(_HTTP_ERROR, said)), []).append(item)
     return sorted(groups.values(), key=len, reverse=True)
+
+
+# Values of the user's, of any type, whose own code may raise
+
+
+def type_name(value: object) -> str:
+    """Return the name of a value's type, on one line."""
+    return printable(type(value).__name__)
+
+
+def value_of(holder: Any, name: str) -> Any:
+    """Return a key or an attribute by its name; None where there is neither, or where it raises, as the user's may."""
+    with suppress(Exception):
+        if isinstance(holder, Mapping):
+            return holder.get(name)
+        keys = getattr(type(holder), "keys", None)  # of a row of sqlite3, whose `in` looks at its values
+        if callable(keys) and hasattr(type(holder), "__getitem__") and name in keys(holder):
+            return holder[name]
+        return getattr(holder, name, None)
+    return None
+
+
+def describe(value: object) -> str:
+    """Return a value's type and a short repr for a message, also where its own repr raises."""
+    name = type_name(value)
+    try:
+        text = printable(" ".join(_SHORT.repr(value).split()))
+    except Exception:  # noqa: BLE001 - reprlib goes by the type's name, and another type may have that name
+        text = f"<{name}>"
+    return text if value is None or text.startswith((f"<{name}", f"{name}(")) else f"{name} {text}"
+
+
+def as_code(value: object, keys: int = 3) -> str:
+    """Return a value as code has it, cut where it is long; of a mapping at most so many keys."""
+    cutter = copy(_SHORT)
+    cutter.maxdict = keys
+    return printable(cutter.repr(value))
+
+
+_SHORT = reprlib.Repr()
+_SHORT.maxstring = _SHORT.maxother = 60
+_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxfrozenset = _SHORT.maxdict = _SHORT.maxdeque = 3
+_SHORT.maxlevel = 3

@@ -13,14 +13,13 @@ from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.notes import notes_on, notes_on_lower, notes_on_replaced
 from pytest_irmetrics.base.files import relative_path
 from pytest_irmetrics.base.numbers import TOLERANCE
-from pytest_irmetrics.base.wording import cut, listed
+from pytest_irmetrics.base.wording import cut, describe, listed
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import with_answers
 from pytest_irmetrics.gates.stored_limits import limit_edits, read_limits, stored_form
 from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note, mean_name
-from pytest_irmetrics.retrieval.answers import describe
 from pytest_irmetrics.run import Header, Run
 from pytest_irmetrics.run.answer import NO_ANSWER, document_of
 from pytest_irmetrics.thresholds import EACH_TAG

@@ -27,7 +27,6 @@ from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.marks import MisuseError
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport, Note
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
-from pytest_irmetrics.retrieval.answers import find_id_path
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.thresholds import Gates
 
@@ -317,6 +316,8 @@ def _decided(
 
 def _with_fixture_to_write(item: GatedItem, came: Sequence[Any], details: Sequence[str]) -> tuple[str, ...]:
     """Return details with the fixture to write where items that came have a judged id in another place; else as they are."""
+    from pytest_irmetrics.retrieval.answers import find_id_path  # noqa: PLC0415 - only where no id is known, or there is none
+
     path = find_id_path(came, {i for query in item.golden.queries.values() for i in query.documents})
     if path is None:
         return tuple(details)

@@ -16,7 +16,8 @@ from typing import Any, NamedTuple, SupportsIndex
 import pytest
 
 from pytest_irmetrics.base.escape import escape_terminal
-from pytest_irmetrics.base.numbers import as_whole_number
+from pytest_irmetrics.base.numbers import as_whole_number, number_of
+from pytest_irmetrics.base.wording import describe
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import require_depth
 from pytest_irmetrics.gates.verdict import USUAL, rates_rankings, resolve_with_default
@@ -27,7 +28,7 @@ from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.marks import MisuseError, golden_parameter, marked_thresholds
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved
-from pytest_irmetrics.retrieval.answers import Seen, describe, number_of
+from pytest_irmetrics.retrieval.options import Seen
 from pytest_irmetrics.run.answer import Provenance
 from pytest_irmetrics.run.baseline import baseline_path
 from pytest_irmetrics.thresholds import EACH_TAG, Gates, Threshold

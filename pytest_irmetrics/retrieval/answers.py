@@ -1,31 +1,26 @@
-"""Read the items of a retriever's answer as document ids, best first, by the options with which it is asked; keep what else they tell.
+"""Read the items of a retriever's answer: the id of each, its title, by which name a framework's documents go; say why one is refused.
 
-No framework is imported: an item's type is recognised by its attributes and methods.
+Not loaded where all that comes back are lists of ids. No framework is imported: an item's type is recognised by its
+attributes and methods.
 """
 
 from __future__ import annotations
 
 import json
 import math
-import reprlib
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, MutableSequence, Sequence
 from collections.abc import Set as AbstractSet
-from contextlib import suppress
-from copy import copy
-from dataclasses import dataclass
 from decimal import Decimal
 from itertools import chain
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import Any
 
 from pytest_irmetrics.base import IRMetricsError
-from pytest_irmetrics.base.wording import printable, quote
+from pytest_irmetrics.base.numbers import number_of
+from pytest_irmetrics.base.wording import as_code, describe, quote, type_name, value_of
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import known_ids
-from pytest_irmetrics.run import Run
-from pytest_irmetrics.run.answer import Provenance, as_id
-
-if TYPE_CHECKING:
-    from concurrent.futures import Executor  # which most runs do not load
+from pytest_irmetrics.retrieval.options import RetrievalOptions
+from pytest_irmetrics.run.answer import as_id
 
 ACCEPTED = (
     "Accepted, best first: ids (text, integers, UUIDs), (id, score) pairs, items with a key or attribute `id` or `_id`, "
@@ -35,10 +30,10 @@ _ID_NAMES = ("id", "_id", "node_id", "corpus_id")
 """What an item's id is called; the last two by LlamaIndex and by sentence-transformers."""
 SOURCE_NAMES = ("doc_id", "document_id", "ref_doc_id", "source_id", "source")
 """Keys and attributes that hold the id of the document that a chunk is of."""
-_MOST_PLACES = 9
-"""Of an item, how many holders of fields are looked through for a judged id."""
 _FIELD_HOLDERS = ("metadata", "meta", "payload", "_source", "node", "properties", "entity", "fields")
 """Keys and attributes under which frameworks and engines keep a document's own fields."""
+_MOST_PLACES = 9
+"""Of an item, how many holders of fields are looked through for a judged id."""
 
 
 class AnswerError(IRMetricsError, ValueError):
@@ -53,160 +48,19 @@ class NoIdError(RefusedError):
     """The item has no id where ids are looked for."""
 
 
-# An answer of several stages
-
-
-@dataclass(slots=True)
-class Staged:
-    """A retriever's answer to one query, with what stood at earlier stages; made by `staged`."""
-
-    ranking: Any
-    """The final ranking, which alone is scored, stored and compared."""
-    stages: Mapping[str, Any]
-    """By the stage's name what stood there, in any shape that a ranking may have, and of any length."""
-
-
-def staged(ranking: Any, /, **stages: Any) -> Staged:
-    """Return an answer to one query together with what stood at earlier stages: `staged(reranked, candidates=fused, dense=near)`.
-
-    `ranking` is what a retriever returns without this, and alone is scored, stored and compared. Each stage has any shape
-    that `ranking` may have, and any length; name the stage next to the final ranking first, then those before it.
-    """
-    return Staged(ranking, stages)
-
-
-# How answers are asked for and read, and what is kept of them
-
-
-class Seen:
-    """What is kept of the items that come back, besides their ids."""
-
-    def __init__(self, *, keeps_texts: bool = False) -> None:
-        self.keeps_texts = keeps_texts
-        self.titles: dict[str, str] = {}
-        """Id → the title of the document."""
-        self.almost_held: dict[tuple[str, str], str] = {}
-        """Query id and key of a judged passage → what a returned chunk holds of it: a `half` of its words, or all in another `case`."""
-        self.texts: dict[str, dict[str, str]] = {}
-        """Query id → chunk or document in its first ranking → the text that came back, where chunks were read as such."""
-        self.items: list[Any] = []
-        """The first items as they were, to see where an id is that none was read as."""
-        self.without_id: list[Any] = []
-        """The items without an id of the first answers that were refused for one."""
-
-
-class RetrievalOptions(NamedTuple):
-    """How a retriever is asked and its answers are read; `in_executor` sends workers none that cannot be pickled."""
-
-    depth: int
-    """How many results are asked for, and at most read; 1 or more."""
-    duplicates: str
-    """How a ranking with a document twice is read: "error" refuses it, "collapse" keeps the first of each."""
-    doc_id: Callable[[Any], Any] | None
-    """Turns one returned item into its id."""
-    timeout: float | None
-    """Seconds that a query may take; above 0."""
-    concurrency: int
-    """How many calls may be in flight at once; 1 or more."""
-    repeat: int
-    """How many times each query is asked; 1 or more."""
-    executor: Executor | None
-    """Where sync retrievers are called, if not in this thread. It then sets how many calls are in flight, unless
-    `concurrency` is more than 1."""
-    seen: Seen | None = None
-    """What is kept of the items that come back; None, as in a worker of the executor: nothing."""
-    provenance: Provenance | None = None
-    """What the run is to say that it was made with."""
-    known: Collection[str] = ()
-    """The documents that the golden set judges or forbids, which tell a document's id from that of a chunk."""
-    baseline: Run | None = None
-    """The run that this one is compared with: where nothing judged tells, documents are called as it calls them."""
-    progress: Callable[[int], object] | None = None
-    """Called, from the thread that collects the answers, with how many queries a reply has answered."""
-
-    def checked(self) -> RetrievalOptions:
-        """Return the options themselves. Raises ValueError for a value out of range."""
-        counts = {name: getattr(self, name) for name in ("depth", "concurrency", "repeat")}
-        wrong = {key: "a whole number, 1 or more" for key, n in counts.items() if type(n) is not int or n < 1}
-        if self.duplicates not in {"error", "collapse"}:
-            wrong["duplicates"] = "'error' or 'collapse'"
-        if self.timeout is not None and not 0 < self.timeout < float("inf"):
-            wrong["timeout"] = "seconds, more than 0, or None"
-        if self.doc_id is not None and not callable(self.doc_id):
-            wrong["doc_id"] = "a function of one returned item"
-        if self.executor is not None:
-            from concurrent.futures import Executor  # noqa: PLC0415 - most runs have no executor
-
-            if not isinstance(self.executor, Executor):
-                wrong["executor"] = "a concurrent.futures.Executor; of a Dask client, client.get_executor()"
-        for name, wanted in wrong.items():
-            raise ValueError(f"{name} is {describe(getattr(self, name))}. Give {wanted}.")
-        return self
-
-    @property
-    def is_sequential(self) -> bool:
-        """Whether one call after the other, without a time limit, is enough."""
-        return self.executor is None and self.timeout is None and self.concurrency == 1
-
-
-# The user's values in messages
-
-
-def type_name(value: object) -> str:
-    """Return the name of a value's type, on one line."""
-    return printable(type(value).__name__)
-
-
-def value_of(holder: Any, name: str) -> Any:
-    """Return a key or an attribute by its name; None where there is neither, or where it raises, as the user's may."""
-    with suppress(Exception):
-        if isinstance(holder, Mapping):
-            return holder.get(name)
-        keys = getattr(type(holder), "keys", None)  # of a row of sqlite3, whose `in` looks at its values
-        if callable(keys) and hasattr(type(holder), "__getitem__") and name in keys(holder):
-            return holder[name]
-        return getattr(holder, name, None)
-    return None
-
-
-def describe(value: object) -> str:
-    """Return a value's type and a short repr for a message, also where its own repr raises."""
-    name = type_name(value)
-    try:
-        text = printable(" ".join(_SHORT.repr(value).split()))
-    except Exception:  # noqa: BLE001 - reprlib goes by the type's name, and another type may have that name
-        text = f"<{name}>"
-    return text if value is None or text.startswith((f"<{name}", f"{name}(")) else f"{name} {text}"
+# Why an answer is refused
 
 
 def describe_refused(value: object, refused: RefusedError) -> str:
     """Say what came back and why it is refused: a value first, but one that is long, or has no id, after what to do."""
     shown, advice = describe(value), f"{refused} {ACCEPTED}."
     if isinstance(refused, NoIdError):  # what it has of fields says best where its id is
-        fields = {name: value_of(value, name) for name in ("metadata", "meta", "payload")}
-        for name, mapping in fields.items():
-            if isinstance(mapping, Mapping):
-                return f"{type_name(value)} with {name} {printable(_FIELDS.repr(dict(mapping)))}. {advice}"
-    elif len(shown) <= _LONG:
+        for name in ("metadata", "meta", "payload"):
+            if isinstance(mapping := value_of(value, name), Mapping):
+                return f"{type_name(value)} with {name} {as_code(dict(mapping), keys=12)}. {advice}"
+    elif len(shown) <= 60:
         return f"{shown}. {advice}"
     return f"{type_name(value)}. {advice} It is {shown}."
-
-
-def describe_key(key: object) -> str:
-    """Return a key as code that reads it, for a message; cut where it is long."""
-    return printable(_SHORT.repr(key))
-
-
-_LONG = 60  # characters of a value
-_SHORT = reprlib.Repr()
-_SHORT.maxstring = _SHORT.maxother = 60
-_SHORT.maxlist = _SHORT.maxtuple = _SHORT.maxset = _SHORT.maxfrozenset = _SHORT.maxdict = _SHORT.maxdeque = 3
-_SHORT.maxlevel = 3
-_FIELDS = copy(_SHORT)
-_FIELDS.maxdict = 12
-
-
-# The id of an item
 
 
 def repeat_error(what: str, name: str, first: int, second: int, returned: int) -> AnswerError:
@@ -217,6 +71,9 @@ def repeat_error(what: str, name: str, first: int, second: int, returned: int) -
         f"`ir_duplicates = collapse`, which keeps the first of each, and `ir_depth = {depth}`, so that enough are left "
         f'(from Python duplicates="collapse", depth={depth}).'
     )
+
+
+# The ids of items
 
 
 def read_item(item: Any) -> tuple[str, float | None]:
@@ -315,11 +172,22 @@ def _id_fields(item: Any) -> Iterator[Any]:
         yield getattr(item, "uuid", None)
 
 
-def fields_of(item: Any, names: Sequence[str]) -> Iterator[Any]:
-    """Yield the values of these fields of an item, or of the first of a pair, and then those of its parts."""
-    outer = _without_score(item)
-    for holder in (outer, *(value_of(outer, name) for name in _FIELD_HOLDERS)):
-        yield from (value for name in names if (value := value_of(holder, name)) is not None)
+def _as_row(item: Any) -> tuple[Any, ...] | None:
+    """Return a row of one or two columns as a tuple; None for anything else, arrays included."""
+    kind = type(item)
+    if isinstance(item, Mapping) or hasattr(kind, "dtype"):
+        return None
+    if not (hasattr(kind, "__len__") and hasattr(kind, "__getitem__")) or len(item) not in {1, 2}:
+        return None
+    return tuple(item[column] for column in range(len(item)))
+
+
+def without_id(items: Iterable[Any]) -> list[Any]:
+    """Return those of the items that have no id where ids are looked for."""
+    return [item for item in items if as_id(_first(_id_fields(_without_score(item)))) is None]
+
+
+# By which name a framework's documents go, and their titles
 
 
 def goes_by_source(items: Sequence[Any], query: Query, options: RetrievalOptions) -> bool | None:
@@ -351,13 +219,20 @@ def with_forbidden_sources(items: Sequence[Any], ids: Sequence[str], query: Quer
     return tuple(named)
 
 
-def _without_score(item: Any) -> Any:
-    return item[0] if isinstance(item, tuple) and item and not hasattr(item, "_fields") else item
+def keep_titles(items: Sequence[Any], doc_ids: Sequence[str], titles: dict[str, str]) -> None:
+    """Add the titles of an answer's items, whose ids are given in the same order, to `titles`.
+
+    A title is the key, attribute or metadata entry `title`. What raises or is no text is no title: a report without one
+    is as right.
+    """
+    for item, doc_id in zip(items, doc_ids, strict=True):
+        found = fields_of(item, ("title",)) if doc_id not in titles else ()
+        title = next((one for one in found if isinstance(one, str)), None)
+        if title is not None:
+            titles[doc_id] = title
 
 
-def without_id(items: Iterable[Any]) -> list[Any]:
-    """Return those of the items that have no id where ids are looked for."""
-    return [item for item in items if as_id(_first(_id_fields(_without_score(item)))) is None]
+# Where the judged ids are, of items that have them in another place
 
 
 def find_id_path(items: Sequence[Any], known: Collection[str]) -> str | None:
@@ -408,39 +283,20 @@ def _literal(text: Any) -> str:
     return json.dumps(str(text), ensure_ascii=False)
 
 
-def keep_titles(items: Sequence[Any], doc_ids: Sequence[str], titles: dict[str, str]) -> None:
-    """Add the titles of an answer's items, whose ids are given in the same order, to `titles`.
-
-    A title is the key, attribute or metadata entry `title`. What raises or is no text is no title: a report without one
-    is as right.
-    """
-    for item, doc_id in zip(items, doc_ids, strict=True):
-        found = fields_of(item, ("title",)) if doc_id not in titles else ()
-        title = next((one for one in found if isinstance(one, str)), None)
-        if title is not None:
-            titles[doc_id] = title
+# The fields of an item
 
 
-def _as_row(item: Any) -> tuple[Any, ...] | None:
-    """Return a row of one or two columns as a tuple; None for anything else, arrays included."""
-    kind = type(item)
-    if isinstance(item, Mapping) or hasattr(kind, "dtype"):
-        return None
-    if not (hasattr(kind, "__len__") and hasattr(kind, "__getitem__")) or len(item) not in {1, 2}:
-        return None
-    return tuple(item[column] for column in range(len(item)))
+def fields_of(item: Any, names: Sequence[str]) -> Iterator[Any]:
+    """Yield the values of these fields of an item, or of the first of a pair, and then those of its parts."""
+    outer = _without_score(item)
+    for holder in (outer, *(value_of(outer, name) for name in _FIELD_HOLDERS)):
+        yield from (value for name in names if (value := value_of(holder, name)) is not None)
+
+
+def _without_score(item: Any) -> Any:
+    return item[0] if isinstance(item, tuple) and item and not hasattr(item, "_fields") else item
 
 
 def _first(values: Iterable[Any]) -> Any:
     """Return the first value that is not None, None if there is none."""
     return next((value for value in values if value is not None), None)
-
-
-def number_of(value: Any) -> float | None:
-    """Return a number as a float; None for what is no number."""
-    if isinstance(value, (bool, str, bytes, bytearray)):
-        return None
-    try:
-        return float(value)
-    except Exception:  # noqa: BLE001 - of an array of several, of a missing value, of an integer beyond floats
-        return None

@@ -10,8 +10,8 @@ from time import monotonic
 from typing import Any, NamedTuple
 
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.retrieval.answers import RetrievalOptions
 from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, Result, RetrievalError, Stages
+from pytest_irmetrics.retrieval.options import RetrievalOptions
 from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.run import Answer, Header, Run
 from pytest_irmetrics.run.answer import document_of, is_uuid

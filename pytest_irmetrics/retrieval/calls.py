@@ -1,4 +1,6 @@
-"""The calls to make of a retriever, how one is made, and what it returns.
+"""The calls to make of a retriever, how one is made, and how what comes back for a query is read.
+
+Lists of ids are read here, as most are; `responses` takes the items of any other answer, `answers` and `passages` read these.
 
 Calls and replies are plain data, and `call_retriever` is a function of a module, so that they can be sent to another process.
 """
@@ -8,15 +10,15 @@ from __future__ import annotations
 import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
+from dataclasses import dataclass
 from operator import countOf
 from time import perf_counter
 from typing import Any, NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
-from pytest_irmetrics.base.wording import plural, quote
+from pytest_irmetrics.base.wording import describe, plural, quote
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.retrieval import answers
-from pytest_irmetrics.retrieval.answers import AnswerError, RetrievalOptions, Seen, Staged
+from pytest_irmetrics.retrieval.options import RetrievalOptions, Seen
 from pytest_irmetrics.run.answer import first_repeat, pack, ranking_fault
 
 _MOST_KEPT = 500
@@ -47,6 +49,28 @@ class Call(NamedTuple):
         """Return the reply of a call that took longer than `timeout` seconds a query."""
         several = f" a query for {len(self.queries)} queries" if len(self.queries) > 1 else ""
         return self.failed(f"no answer came within {timeout:g} s{several} (ir_timeout).")
+
+
+# What comes back
+
+
+@dataclass(slots=True)
+class Staged:
+    """A retriever's answer to one query, with what stood at earlier stages; made by `staged`."""
+
+    ranking: Any
+    """The final ranking, which alone is scored, stored and compared."""
+    stages: Mapping[str, Any]
+    """By the stage's name what stood there, in any shape that a ranking may have, and of any length."""
+
+
+def staged(ranking: Any, /, **stages: Any) -> Staged:
+    """Return an answer to one query together with what stood at earlier stages: `staged(reranked, candidates=fused, dense=near)`.
+
+    `ranking` is what a retriever returns without this, and alone is scored, stored and compared. Each stage has any shape
+    that `ranking` may have, and any length; name the stage next to the final ranking first, then those before it.
+    """
+    return Staged(ranking, stages)
 
 
 Stages = Mapping[str, Mapping[str, int]]
@@ -124,10 +148,13 @@ async def await_answer(reply: Reply | PendingAnswer, options: RetrievalOptions) 
         answer = await answer
         if inspect.isawaitable(answer):
             PendingAnswer(call, answer, started).close()
-            raise AnswerError(f"came back: {answers.describe(answer)}. Await it in the retriever.")  # noqa: TRY301 - one way for errors
+            return call.failed(f"came back: {describe(answer)}. Await it in the retriever.")
         return _read_reply(call, answer, started, options)
     except Exception as error:  # noqa: BLE001 - as in call_retriever
         return call.failed(_explain(error, len(call.queries)))
+
+
+# Reading what came back
 
 
 def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptions) -> Reply:
@@ -143,10 +170,12 @@ def _results_of_batch(queries: Sequence[Query], answer: Any) -> Iterator[tuple[Q
     Each is to be read before the next is taken, because a generator may fill one list for all. Raises AnswerError
     where there are fewer or more.
     """
+    from pytest_irmetrics.retrieval.answers import AnswerError  # noqa: PLC0415 - most retrievers answer one query
+
     size, count = len(queries), 0
     expected = f"A batched retriever returns a list of one result for each query ({size}), in their order"
     if isinstance(answer, (str, bytes, bytearray, AbstractSet, Mapping)) or not isinstance(answer, Iterable):
-        raise AnswerError(f"came back: {answers.describe(answer)}. {expected}.")
+        raise AnswerError(f"came back: {describe(answer)}. {expected}.")
     results = iter(answer)
     for pair in zip(queries, results):  # noqa: B905 - how many there are is said below
         count += 1
@@ -174,8 +203,10 @@ def _read_result(query: Query, result: Any, call: Call, options: RetrievalOption
             seen.texts[query.id] = texts
         return read._replace(stages=_read_stages(answer, query, options, seen)) if answer.stages else read
     except Exception as error:  # noqa: BLE001 - a result, its items and ir_doc_id are the user's, and may raise anything
-        if isinstance(error.__cause__, answers.NoIdError) and len(seen.without_id) < _MOST_KEPT:
-            seen.without_id += answers.without_id(items)
+        from pytest_irmetrics.retrieval.answers import NoIdError, without_id  # noqa: PLC0415 - only where something failed
+
+        if isinstance(error.__cause__, NoIdError) and len(seen.without_id) < _MOST_KEPT:
+            seen.without_id += without_id(items)
         return _explain(error)
 
 
@@ -193,6 +224,8 @@ def _read_ranking(
     are_ids = doc_id is None and not query.passages and countOf(map(type, items), str) == returned
     if are_ids and not ranking_fault(items):
         return Result(pack(items), {}, returned)  # as most retrievers return
+    from pytest_irmetrics.retrieval import answers  # noqa: PLC0415 - as above
+
     by_source = answers.goes_by_source(items, query, options)
     if query.passages or by_source is not False:
         from pytest_irmetrics.retrieval.passages import read_chunk_ranking  # noqa: PLC0415 - most golden sets judge none
@@ -217,7 +250,8 @@ def _read_stages(answer: Staged, query: Query, options: RetrievalOptions, seen: 
 
     Raises AnswerError for a stage that cannot be read, and names it.
     """
-    from pytest_irmetrics.retrieval.responses import draw_items  # noqa: PLC0415 - few retrievers tell of stages
+    from pytest_irmetrics.retrieval.answers import AnswerError  # noqa: PLC0415 - few retrievers tell of stages
+    from pytest_irmetrics.retrieval.responses import draw_items  # noqa: PLC0415 - as above
 
     stages = {}
     # Of a document that is there twice, as its chunks may be, the first place counts.
@@ -235,5 +269,4 @@ def _explain(error: Exception, queries: int = 1) -> str:
     """Say what a retriever raised, and for how many queries, and how to mend it where that is known."""
     from pytest_irmetrics.retrieval.errors import explain  # noqa: PLC0415 - only where something failed
 
-    of_all = queries > 1 and not isinstance(error, AnswerError)
-    return (f"the call for {queries} queries " if of_all else "") + explain(error)
+    return explain(error, queries)

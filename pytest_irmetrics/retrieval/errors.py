@@ -10,8 +10,8 @@ from typing import Any
 from urllib.error import HTTPError
 
 from pytest_irmetrics.base.files import path_below
-from pytest_irmetrics.base.wording import cut, printable
-from pytest_irmetrics.retrieval.answers import AnswerError, type_name
+from pytest_irmetrics.base.wording import cut, printable, type_name
+from pytest_irmetrics.retrieval.answers import AnswerError
 
 _OUTCOMES = frozenset((("_pytest.outcomes", "Exit"), ("unittest.case", "SkipTest")))
 """Module and name of exceptions that decide a test's outcome, though they derive from Exception."""
@@ -52,8 +52,8 @@ _ADVICE = {
 """A part of a well-known error's message → how to fix it."""
 
 
-def explain(error: Exception) -> str:
-    """Return what went wrong, in a sentence; for an answer that cannot be read, the message of its AnswerError.
+def explain(error: Exception, queries: int = 1) -> str:
+    """Return what went wrong with a call for so many queries, in a sentence; for an answer that cannot be read, the message of its AnswerError.
 
     Raises `pytest.exit` and `unittest.SkipTest` again.
     """
@@ -64,7 +64,8 @@ def explain(error: Exception) -> str:
         return str(error)
     text, place = summary(error), _place(error)
     advice = next((f" {cure}" for words, cure in _ADVICE.items() if words in text), "")
-    return f"raised {text}{place}.{advice}{_answered(error)}"
+    of_all = f"the call for {queries} queries " if queries > 1 else ""
+    return f"{of_all}raised {text}{place}.{advice}{_answered(error)}"
 
 
 def _answered(error: Exception) -> str:

@@ -9,10 +9,10 @@ from collections.abc import Callable
 from concurrent.futures import FIRST_COMPLETED, BrokenExecutor, Future, wait
 from typing import Any, Self
 
-from pytest_irmetrics.retrieval.answers import RetrievalOptions
 from pytest_irmetrics.retrieval.asking import Asking
 from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, call_retriever
 from pytest_irmetrics.retrieval.errors import raise_outcome, summary
+from pytest_irmetrics.retrieval.options import RetrievalOptions
 
 _MAX_QUEUED = 256
 """How many calls may wait at an executor of the user's; it decides how many of them to work on at once."""

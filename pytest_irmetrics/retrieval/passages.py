@@ -11,10 +11,11 @@ from collections.abc import Collection, Sequence
 from itertools import chain, count
 from typing import Any
 
-from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.base.wording import describe, quote
 from pytest_irmetrics.golden.query import LONGEST_PASSAGE, Passage, Query, digest, known_ids, normalize_text
 from pytest_irmetrics.retrieval import answers
-from pytest_irmetrics.retrieval.answers import AnswerError, RetrievalOptions, Seen
+from pytest_irmetrics.retrieval.answers import AnswerError
+from pytest_irmetrics.retrieval.options import RetrievalOptions, Seen
 from pytest_irmetrics.run.answer import CHUNK, as_id, is_uuid
 
 _TEXT_NAMES = ("text", "page_content", "content", "get_content")
@@ -47,12 +48,13 @@ def read_chunk_ranking(
     first_ranks: dict[tuple[str, str | None], int] = {}
     texts = [_text(item) for item in items]
     is_blank = not any(text and text.strip() for text in texts)
+    # Of each chunk: whether it came before, which passages it holds, or nearly holds, and what stands for it in the ranking.
     for rank, (item, document) in enumerate(zip(items, documents, strict=True), start=1):
         own_id, text, content = _own_id(item, document), texts[rank - 1], ""
         if document in judged:
             if text is None or is_blank:
                 raise AnswerError(
-                    f"result {rank} is {answers.describe(item)}. This query judges {quote(document)} by passage, and the result has "
+                    f"result {rank} is {describe(item)}. This query judges {quote(document)} by passage, and the result has "
                     "no text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or "
                     "`content`."
                 )

@@ -13,7 +13,8 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Any, NamedTuple
 
-from pytest_irmetrics.base.wording import FEW, cut, listed, printable, quote
+from pytest_irmetrics.base.numbers import number_of
+from pytest_irmetrics.base.wording import FEW, as_code, cut, describe, listed, printable, type_name, value_of
 from pytest_irmetrics.retrieval import answers
 from pytest_irmetrics.run.answer import as_id, ranked
 
@@ -85,7 +86,7 @@ def _frame_ids(frame: Any) -> Any:
     for name in ("id", "_id"):
         if name in frame.columns:
             return frame[name]
-    names = listed([*frame.columns], FEW, lambda name: quote(str(name), 20))
+    names = listed([*frame.columns], FEW, lambda name: repr(cut(str(name), 20)))
     raise answers.RefusedError(
         f"A frame needs a column `id` or `_id`, and this one has: {names}. Return the column that holds the ids."
     )
@@ -95,19 +96,19 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
     """Return the ids of a mapping of id to score, highest score first."""
     scores: list[tuple[str, float]] = []
     for key, value in answer.items():
-        doc, score = as_id(key), answers.number_of(value)
+        doc, score = as_id(key), number_of(value)
         if doc is None or score is None:
             if key in ("error", "errors", "detail", "message"):
                 said = cut(printable(str(value)), 60)
                 raise answers.RefusedError(f"It looks like an error, {said}: let your function raise it.")
             held = isinstance(value, (list, Mapping))
-            cure = f"a {answers.type_name(value)}. Return the results in it: `answer[{answers.describe_key(key)}]`"
+            cure = f"a {type_name(value)}. Return the results in it: `answer[{as_code(key)}]`"
             raise answers.RefusedError(
-                f"It is not a mapping of id to score: {answers.describe(key)} leads to {cure if held else answers.describe(value)}. "
-                f"Its keys: {listed([*answer], FEW, answers.describe_key)}."
+                f"It is not a mapping of id to score: {describe(key)} leads to {cure if held else describe(value)}. "
+                f"Its keys: {listed([*answer], FEW, as_code)}."
             )
         if math.isnan(score):
-            raise answers.RefusedError(f"The score of {answers.describe(key)} is NaN.")
+            raise answers.RefusedError(f"The score of {describe(key)} is NaN.")
         scores.append((doc, score))
     return ranked(scores)
 
@@ -190,7 +191,7 @@ def _find_results(answer: Any) -> Sequence[Any] | None:
 def _body_in_client(answer: Any) -> tuple[Any, str]:
     """Return the mapping that a client's response holds, and where its results are to be; else the answer itself."""
     for name, wanted in _CLIENT_BODIES.items() if not isinstance(answer, Mapping) else ():
-        body = answers.value_of(answer, name)
+        body = value_of(answer, name)
         if isinstance(body, Mapping):
             return body, wanted
     kind = type(answer)
@@ -240,5 +241,5 @@ def _at(value: Any, path: str) -> Any:
         if isinstance(value, (list, tuple)):
             value = value[0] if name == "0" and len(value) == 1 else None
         else:
-            value = answers.value_of(value, name)
+            value = value_of(value, name)
     return value

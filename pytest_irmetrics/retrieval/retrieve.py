@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any
 
-from pytest_irmetrics.base.wording import listed, quote
+from pytest_irmetrics.base.wording import describe, listed, quote
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import judges_other_passages
-from pytest_irmetrics.retrieval.answers import RetrievalOptions, describe
 from pytest_irmetrics.retrieval.asking import Asking, Retrieved, answer_to
 from pytest_irmetrics.retrieval.calls import RetrievalError, await_answer, call_retriever
+from pytest_irmetrics.retrieval.options import RetrievalOptions
 from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.run import Answer, Header, Run
 from pytest_irmetrics.run.answer import NO_ANSWER

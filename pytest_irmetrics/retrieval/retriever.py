@@ -13,9 +13,8 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, NamedTuple
 
-from pytest_irmetrics.base.wording import printable
+from pytest_irmetrics.base.wording import describe, printable, type_name, value_of
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.retrieval.answers import describe, type_name, value_of
 from pytest_irmetrics.retrieval.calls import Call, RetrievalError
 
 _HOW_CALLED = (
