@@ -127,10 +127,7 @@ def _on_main_slice(comparison: Comparison, metric: Metric) -> str | None:
     if fall is None:
         return None
     part, share = ("Most", f" ({fall.share * 100:.0f} %)") if fall.share < _ALL else ("All", "")
-    return (
-        f"{part} of the fall of {metric.name}{share} is in `{fall.change.tag}`, {fall.change.n:,} of "
-        f"{plural(comparison.change(metric).n, 'query')}."
-    )
+    return f"{part} of the fall of {metric.name}{share} is in `{fall.change.tag}`, {fall.change.n:,} of {plural(comparison.change(metric).n, 'query')}."
 
 
 def relevant_counts(comparison: Comparison, metric: Metric | None) -> str:

@@ -219,10 +219,7 @@ def _slowest(result: ItemResult) -> Iterator[str]:
 def _not_in_the_run(result: ItemResult) -> Iterator[str]:
     """Name the queries of which a stored run, which stands in for the retriever, says nothing."""
     if missing := result.evaluation.retrieved.missing:
-        yield (
-            f"No line of the stored run is about {plural(len(missing), 'query')}, which counts as an empty "
-            f"answer: {listed(missing)}."
-        )
+        yield f"No line of the stored run is about {plural(len(missing), 'query')}, which counts as an empty answer: {listed(missing)}."
 
 
 def _other_order_by_rank(result: ItemResult) -> Iterator[str]:
@@ -289,10 +286,7 @@ def ask_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> fro
     answers = (documents_of(query, chain(*now.rankings(query.id))) for query in now.counted if missing)
     came = sorted(missing.intersection(chain.from_iterable(answers)))
     if came:
-        text = (
-            f"{plural(len(came), 'document')} that ir_corpus lacks came back, such as {came[0]}: it is not of this index. "
-            "Correct the fixture ir_corpus."
-        )
+        text = f"{plural(len(came), 'document')} that ir_corpus lacks came back, such as {came[0]}: it is not of this index. Correct the fixture ir_corpus."
     elif missing:
         text = (
             f"The index lacks {plural(len(missing), 'document')} with a grade above 0; no ranking can hold "
@@ -378,10 +372,7 @@ def _hidden_slices(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     for fall in [fall for fall in fell if fall.change.tag not in gated][:FEW]:
         change = fall.change
         counts = f"{len(change.worse)} of {plural(change.n, 'query')} worse, {len(change.better)} better"
-        yield (
-            f"{hides}{metric.name} fell by {score_text(-change.delta)} in `{change.tag}` ({counts}); the others moved "
-            f"by {signed_text(fall.others_delta)}."
-        )
+        yield f"{hides}{metric.name} fell by {score_text(-change.delta)} in `{change.tag}` ({counts}); the others moved by {signed_text(fall.others_delta)}."
 
 
 def _run_noise(comparison: Comparison, result: ItemResult, *, small: bool) -> Iterator[str]:

@@ -155,10 +155,7 @@ def _ids_respelt(answers: AnswerPairs) -> str | None:
     if in_place * 5 < len(came):
         return None  # of other ids that are in those by chance, as the numbers of rows are, hardly one is
     is_now = next(doc_id for doc_id in now if doc_id in found)
-    return (
-        f"{plural(len(found), 'id')} came back in another spelling than before: {quote(found[is_now])} is now {quote(is_now)}. "
-        "Return ids as before."
-    )
+    return f"{plural(len(found), 'id')} came back in another spelling than before: {quote(found[is_now])} is now {quote(is_now)}. Return ids as before."
 
 
 def _normalised(doc_id: str) -> str:
@@ -213,10 +210,7 @@ def _reversed(answers: AnswerPairs) -> str | None:
     seen = _showing(answers, lambda pair: _same_documents(pair) and _disorder(pair) >= _BACKWARDS)
     if not seen or 2 * sum(pair.now == pair.before[::-1] for pair in seen) < len(seen):
         return None
-    return (
-        f"{_of_answers(seen, answers)} came back in reverse order. Look at the direction of the sort: a distance is "
-        "best when low, a score when high."
-    )
+    return f"{_of_answers(seen, answers)} came back in reverse order. Look at the direction of the sort: a distance is best when low, a score when high."
 
 
 def _other_query(answers: AnswerPairs) -> str | None:
@@ -299,10 +293,7 @@ def _reordered(answers: AnswerPairs) -> str | None:
     seen = _showing(answers, _same_documents)
     if not seen or mean([_disorder(pair) for pair in seen]) < _REORDERED:
         return None
-    return (
-        f"{_of_answers(seen, answers)} hold the same documents as before, in quite another order. Look at what ranks them "
-        "rather than at what finds them."
-    )
+    return f"{_of_answers(seen, answers)} hold the same documents as before, in quite another order. Look at what ranks them rather than at what finds them."
 
 
 def _nothing_shared(answers: AnswerPairs) -> str | None:

@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from itertools import islice
 from types import MappingProxyType
 
-from pytest_irmetrics.base import IRMetricsError, no_collection
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric, Scorer, mean, mean_of_scored, parse_metric
@@ -235,8 +235,7 @@ class Evaluation:
         if metric not in self._columns:
             self._require_answers()
             if metric.kind == "ranking":
-                with no_collection():
-                    self._score_rankings(metric)
+                self._score_rankings(metric)
             else:
                 self._columns[metric] = [*map(mean_of_scored, self.repeats(metric).values())]
         column = self._columns[metric]

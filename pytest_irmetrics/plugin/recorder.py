@@ -275,11 +275,8 @@ class Recorder:
         declined = "--no-ir-baseline" in self._config.invocation_params.args
         if declined or settings.reads_baselines or settings.only_queries:
             return 0
-        return sum(
-            attempt.baseline.exists()
-            for attempt in self._attempts.values()
-            if attempt.outcome != "skipped" and attempt.item_report and attempt.item_report.against is None
-        )
+        ran = [(one.baseline, one.item_report) for one in self._attempts.values() if one.outcome != "skipped"]
+        return sum(path.exists() for path, report in ran if report and report.against is None)
 
 
 def _report_targets(config: pytest.Config, paths: Sequence[str]) -> list[Target]:

@@ -17,10 +17,7 @@ from pytest_irmetrics.base.wording import describe, printable, type_name, value_
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.retrieval.calls import Call, RetrievalError
 
-_HOW_CALLED = (
-    "It is called with the query's text, the depth if it takes one, and the query's params as keyword arguments: "
-    "give a function that takes them"
-)
+_HOW_CALLED = "It is called with the query's text, the depth if it takes one, and the query's params as keyword arguments: give a function that takes them"
 _RETRIEVERS = (
     "Give a callable of (query, k) that returns ids, best first; a retriever of LangChain (with `invoke`), LlamaIndex "
     "(`retrieve`) or Haystack (`run`); what `batched` returns; or a Run."

@@ -221,10 +221,7 @@ def _why_unreadable(text: str, error: Exception, shown: str) -> tuple[int, str, 
     """Return the line, what is wrong and what to do of a text that is no JSON, or none that is strict."""
     cure = how_to_restore(shown)
     if conflict := CONFLICT.search(text):
-        cure = (
-            f"{cure} Of a baseline `pytest --ir-baseline` then says what the merged search changes, and "
-            "`pytest --ir-baseline-update` accepts that."
-        )
+        cure = f"{cure} Of a baseline `pytest --ir-baseline` then says what the merged search changes, and `pytest --ir-baseline-update` accepts that."
         return text[: conflict.start()].count("\n") + 1, "is in a merge conflict", cure
     body = text.rstrip()
     if not body:

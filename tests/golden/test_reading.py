@@ -379,10 +379,7 @@ def test_the_parser_in_python_reads_the_same(capsys):
 
 
 def test_yaml_is_loaded_for_yaml_alone():
-    code = (
-        "import sys, pytest_irmetrics as p; p.GoldenSet.from_judgments({1: {2: 3}}); "
-        "assert 'yaml' not in sys.modules"
-    )
+    code = "import sys, pytest_irmetrics as p; p.GoldenSet.from_judgments({1: {2: 3}}); assert 'yaml' not in sys.modules"
     subprocess.run([sys.executable, "-c", code], check=True)
 
 
