@@ -209,5 +209,5 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
     there = "" if metric.cutoff in (None, comparison.depth) else f" in the first {metric.cutoff}"
     return (
         f"Missing judgments? {new:,} of {of}{there} and unjudged, and {left or 'no'} unjudged {'one' if left == 1 else 'ones'} "
-        "left. Judge both runs before you decide."
+        "made way for them. Judge both runs before you decide."
     )

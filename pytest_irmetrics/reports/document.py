@@ -183,8 +183,8 @@ def _means(item: ItemReport) -> Iterator[Block]:
 
 
 def _tags_that_did_not_move(item: ItemReport) -> Iterator[Block]:
-    """Yield how many slices did not move beyond chance, whose table is not shown."""
-    if others := sum(not _trend(row) for row in item.slices):
+    """Yield how many slices did not move beyond chance, whose table is not shown; a limit on one may fail all the same."""
+    if others := sum(not _trend(row) and row.verdict != "FAILS" for row in item.slices):
         tags = plural(others, "other tag" if others < len(item.slices) else "tag")
         alone = ", each alone," if others > 1 else ""
         text = f"{item.slices[0].metric}: {tags}{alone} showed no clear move."
