@@ -133,18 +133,19 @@ def _read_at(fork: _Fork, item: GatedItem) -> CommittedTest:
     return CommittedTest(report, run, *known, told, is_partial=own is None)
 
 
-def baselines_gone_since(config: pytest.Config, renamed: Container[str | None]) -> list[str]:
-    """Return the paths of the baselines below the root directory that are gone since HEAD left a branch, and not `renamed`.
+def baselines_gone_since(session: pytest.Session, renamed: Container[str | None]) -> list[str]:
+    """Return the paths of the baselines below the root directory that are gone since HEAD left a branch, or whose test is, and not `renamed`.
 
     Empty where Git cannot tell.
     """
+    config = session.config
     try:
         fork = _fork(config, config.rootpath)
         root = fork.repository.path_of(config.rootpath.resolve())
     except GitError:  # each test failed with it
         return []
     moved = {path for new, path in fork.renamed.items() if is_baseline(new, fork.directory)}
-    gone = (path for path in fork.baselines if fork.is_gone(path) and path not in moved)
+    gone = (one for one in fork.baselines if _test_is_gone(session, fork, one) and one not in moved)
     return [path for path in gone if path not in renamed and PurePosixPath(path).is_relative_to(root)]
 
 
@@ -187,7 +188,7 @@ def _renamed_test(item: GatedItem, fork: _Fork, path: str) -> str:
     git_says = fork.renamed.get(path, path)
     found = [(0, 0, True, git_says)]
     for one in fork.baselines:
-        run = fork.stored_run(one) if _test_is_gone(item, fork, one) else None
+        run = fork.stored_run(one) if _test_is_gone(item.node.session, fork, one) else None
         if run is not None:
             other, is_its_own = BaselineName.of(one), stored_runs.is_half_asked(run.answers, asked)
             if other._replace(function=name.function) == name or is_its_own:
@@ -196,13 +197,13 @@ def _renamed_test(item: GatedItem, fork: _Fork, path: str) -> str:
     return max(found)[-1]
 
 
-def _test_is_gone(item: GatedItem, fork: _Fork, path: str) -> bool:
+def _test_is_gone(session: pytest.Session, fork: _Fork, path: str) -> bool:
     """Tell whether a baseline of the commit is of no test any more: it is gone, or its module, or its function in a module of this run."""
     name = BaselineName.of(path)
     file = (folder_of_test(path, fork.directory) / f"{name.module.name}.py").as_posix()
     if fork.is_gone(path) or file in fork.deleted or file in fork.renamed.values():
         return True
-    return not name.may_be_in(modules_of(item.node.session).get(os.path.realpath(fork.repository.top / file)))
+    return not name.may_be_in(modules_of(session).get(os.path.realpath(fork.repository.top / file)))
 
 
 # Other names of its queries
@@ -235,7 +236,7 @@ def _with_moved_queries(
 
 def _asked_today(item: GatedItem, fork: _Fork, path: str, run: Run) -> Mapping[str, Query]:
     """Return the queries that the test of a baseline asks today: none where that is gone. Raises GoldenSetError."""
-    if _test_is_gone(item, fork, path):
+    if _test_is_gone(item.node.session, fork, path):
         return {}
     return item.settings.golden_set(fork.repository.top / _golden_path(fork, path, run)).queries
 

@@ -131,7 +131,7 @@ class Recorder:
         status = pytest.ExitCode
         cut_short = session.exitstatus in (status.INTERRUPTED, status.INTERNAL_ERROR, status.USAGE_ERROR)
         self._is_complete = self._is_complete and not (session.shouldfail or cut_short)
-        gone = self._gone_since()
+        gone = self._gone_since(session)
         if gone and self._settings.refuses:
             self._problems.append(_GONE)
         self._fail_for_problems(session)
@@ -227,15 +227,15 @@ class Recorder:
             for command in (*github_errors(self._report, root), *github_warnings(self._report)):
                 terminalreporter.write_line(to_stream(command, screen.encoding))
 
-    def _gone_since(self) -> Sequence[str]:
-        """Return the baselines that are gone since the commit of ``--ir-since``, but for those that a test was renamed from."""
+    def _gone_since(self, session: pytest.Session) -> Sequence[str]:
+        """Return the baselines that are gone since the commit of ``--ir-since``, or whose test is, but for those that one was renamed from."""
         if not self._settings.since:
             return ()
         from pytest_irmetrics.plugin.committed import baselines_gone_since  # noqa: PLC0415 - only with --ir-since
 
         reports = (attempt.item_report for attempt in self._attempts.values())
         renamed = {one.since.renamed_from for one in reports if one is not None and one.since is not None}
-        return baselines_gone_since(self._config, renamed)
+        return baselines_gone_since(session, renamed)
 
     def _unused_baselines(self) -> list[str]:
         """Return the stored baselines that no test read, of a run that gates or stores and was not cut short, sorted."""

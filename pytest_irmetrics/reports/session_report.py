@@ -113,7 +113,8 @@ class SessionReport(NamedTuple):
     @property
     def baseline_notes(self) -> Iterator[str]:
         """Say which baselines no test read, or are gone since a commit, and which losses a mark hides; count those not compared with."""
-        unused, gone, names = self.unused_baselines, self.gone_since, self.names
+        gone, names = self.gone_since, self.names
+        unused = [one for one in self.unused_baselines if one not in gone]
         if count := self.baselines_passed_over:
             were = plural(count, "stored baseline was", "stored baselines were")
             cure = "To compare: --ir-baseline, or `ir_baseline = true` among the settings."
@@ -126,8 +127,8 @@ class SessionReport(NamedTuple):
             why = f"{known} test may be deselected, not collected or taken out by a hook, lack the fixture irmetrics, or be gone"
             yield f"{lead} read by no test. A loss there fails no run. {why}; then delete {'it' if one else 'them'}."
         if gone:
-            were = plural(len(gone), "baseline is", "baselines are")
-            yield f"{were} gone since the commit of --ir-since, so that no test is held to that: {listed(gone, _NAMED)}."
+            are = plural(len(gone), "baseline or its test is", "baselines or their tests are")
+            yield f"{are} gone since the commit of --ir-since, so that no test is held to that: {listed(gone, _NAMED)}."
         judged = [one for one in self.items if one.since and one.since.refuses and one.since.state != "new"]
         lost = [i.nodeid for i in judged if self.outcomes.get(i.nodeid) in HIDDEN]
         if lost:

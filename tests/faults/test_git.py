@@ -409,13 +409,14 @@ def test_a_baseline_of_nobody_then_is_new_and_one_of_then_is_gone(branch):
     git(branch.path, "add", ".")
     said = text_of(branch.run("--ir-since=main"))
     assert re.search(r"since main \([0-9a-f]+\): 1 test new", said)
-    assert (
-        f"1 baseline is gone since the commit of --ir-since, so that no test is held to that: {STORED}."
-        in said
-    )
-    refused = branch.run("--ir-since=main", "-o", "ir_accept=fail")
-    assert refused.ret == 1
-    assert "error: a branch takes no baseline away where `ir_accept = fail`" in text_of(refused)
+    gone = "1 baseline or its test is gone since the commit of --ir-since, so that no test is held to that"
+    assert f"{gone}: {STORED}." in said
+    branch.write("test_search.py", "def test_other(): pass\n")
+    for kept in ("golden/faq.yaml", STORED):  # the test is gone, with its baseline or without
+        git(branch.path, "checkout", "-q", "main", "--", kept)
+        refused = branch.run("--ir-since=main", "-o", "ir_accept=fail")
+        assert (refused.ret, f"{gone}: {STORED}." in text_of(refused)) == (1, True)
+        assert "error: a branch takes no baseline away where `ir_accept = fail`" in text_of(refused)
 
 
 DAMAGE = ['{"format": "pytest-irmetrics run", "version": 99}', "<<<<<<< HEAD\n", "\udcff"]
