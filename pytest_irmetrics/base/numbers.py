@@ -48,8 +48,8 @@ def finite_number(value: object) -> int | float | None:
         return None
 
 
-def number_of(value: object) -> float | None:
-    """Return a number as a float; None for what is no number."""
+def as_float(value: object) -> float | None:
+    """Return a number of any type as a float, which may be NaN or infinite; None for what is no number."""
     if isinstance(value, (bool, str, bytes, bytearray)):
         return None
     try:

@@ -94,7 +94,7 @@ def describe(value: object) -> str:
 
 
 def as_code(value: object, keys: int = 3) -> str:
-    """Return a value as code has it, cut where it is long; of a mapping at most so many keys."""
+    """Return a value as Python code writes it, cut where it is long; of a mapping at most so many keys."""
     cutter = copy(_SHORT)
     cutter.maxdict = keys
     return printable(cutter.repr(value))

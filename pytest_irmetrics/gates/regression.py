@@ -232,14 +232,14 @@ class _Move:
             more = f"up to {score_text(self.margin)} more is run noise"
             why = "which answers that differ from one time to the next explain"
             state, text = "undecided", f"{fell}, {why}: undecided ({rule}, and {more})."
-        elif (why_not := self._why_no_chance(fall)) is not None:
+        elif (why_not := self._why_not_chance(fall)) is not None:
             text = f"{fell}; {rule}{why_not}."
         else:
             state, text = "undecided", f"{fell}, which may be chance: undecided{self._chance()}"
         return self._verdict(state, text, fall, limit)
 
-    def _why_no_chance(self, fall: float) -> str | None:
-        """Return why a fall beyond its limit fails, as it is said after the limit, empty where that says all; None where it may be chance."""
+    def _why_not_chance(self, fall: float) -> str | None:
+        """Return why a fall beyond its limit fails, as text that follows the limit; empty where that says all, None where it may be chance."""
         gate, change, level, auto = self.gate, self.change, self.level, self.gate.limit.auto
         if auto and not at_least(exact := gate.exact(change.baseline), fall):
             return f", {score_text(exact, fall)} where it may be chance"

@@ -91,7 +91,7 @@ def limit_edits(
 
     `queries` are today's, with limits of their own; `means` are the run's, by the metric's name, which per cent are of.
     """
-    before, after = _by_place(stored.gates, queries), _by_place(today, queries)
+    before, after = _by_subject(stored.gates, queries), _by_subject(today, queries)
     edits = []
     for key in dict.fromkeys((*before, *after)):
         was, now = before.get(key), after.get(key)
@@ -105,8 +105,8 @@ def limit_edits(
     return sorted(edits, key=lambda edit: not edit.weaker)
 
 
-def _by_place(gates: Gates, queries: Mapping[str, Query]) -> dict[tuple[object, ...], Gate]:
-    """Return gates, those of single queries too, by what they are on and their word: of two sets, those on the same are compared."""
+def _by_subject(gates: Gates, queries: Mapping[str, Query]) -> dict[tuple[object, ...], Gate]:
+    """Return gates, those of single queries too, by what they limit: a metric, over a tag or a query, by a word."""
     own = (gates.own_gates(query_id, query.thresholds) for query_id, query in queries.items())
     return {(gate.metric, gate.tag, gate.query_id, gate.word): gate for gate in chain(gates, *own)}
 
@@ -115,8 +115,8 @@ def _holds_less(word: str, was: Gate | None, now: Gate | None, mean: float | Non
     """Tell whether a limit lets pass what another did not; either may be none. `mean` is what per cent are of."""
     if was is None or now is None:
         # A significance narrows another limit, and one on no_answer takes the place of its being 1: having none fails more.
-        kept = word == "significance" or "no_answer" in [one.metric.name for one in (was, now) if one]
-        return (now is None) is not kept
+        fails_less = word == "significance" or "no_answer" in [one.metric.name for one in (was, now) if one]
+        return now is not None if fails_less else now is None
     if mean is None and was.limit.percent != now.limit.percent:
         return False
     mean = 1.0 if mean is None else mean

@@ -1,4 +1,4 @@
-"""JSONL golden sets: one query a line, with the keys and messages of YAML. JSON as nodes, for all formats that hold some."""
+"""JSONL golden sets: one query a line, with the keys and messages of YAML. And JSON as nodes, for every format that holds JSON."""
 
 from __future__ import annotations
 

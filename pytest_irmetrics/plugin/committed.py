@@ -118,15 +118,15 @@ def _read_at(fork: _Fork, item: GatedItem) -> CommittedTest:
         answers, moved_from = _with_moved_queries(item, fork, before, own)
     except RunError as error:
         return CommittedTest(report, why=str(error))
-    moved = Counter(path for path, _ in moved_from.values())
-    source = before if own is not None or not moved else moved.most_common(1)[0][0]
+    counts = Counter(path for path, _ in moved_from.values())
+    source = before if own is not None or not counts else counts.most_common(1)[0][0]
     stored = fork.stored_run(source)
     if stored is None:
         return CommittedTest(report)
     run = Run.of(answers, stored.header) if moved_from else stored
     report.renamed_from = None if own is None or before == path else before
     told = [f"Its baseline was {before}."] if report.renamed_from else []
-    for one, count in moved.items():
+    for one, count in counts.items():
         where = "under another id" if one == before else f"in {one}"
         told.append(f"{plural(count, 'query was', 'queries were')} {where}.")
     known = _golden_set_under_todays_ids(item, fork, source, run, moved_from)
@@ -134,7 +134,7 @@ def _read_at(fork: _Fork, item: GatedItem) -> CommittedTest:
 
 
 def baselines_gone_since(session: pytest.Session, renamed: Container[str | None]) -> list[str]:
-    """Return the paths of the baselines below the root directory that are gone since HEAD left a branch, or whose test is, and not `renamed`.
+    """Return the paths of the baselines below the root directory that are gone since HEAD left a branch, or whose tests are, but for the `renamed`.
 
     Empty where Git cannot tell.
     """
@@ -144,8 +144,8 @@ def baselines_gone_since(session: pytest.Session, renamed: Container[str | None]
         root = fork.repository.path_of(config.rootpath.resolve())
     except GitError:  # each test failed with it
         return []
-    moved = {path for new, path in fork.renamed.items() if is_baseline(new, fork.directory)}
-    gone = (one for one in fork.baselines if _test_is_gone(session, fork, one) and one not in moved)
+    carried_over = {path for new, path in fork.renamed.items() if is_baseline(new, fork.directory)}
+    gone = (one for one in fork.baselines if _test_is_gone(session, fork, one) and one not in carried_over)
     return [path for path in gone if path not in renamed and PurePosixPath(path).is_relative_to(root)]
 
 
@@ -159,11 +159,11 @@ def _path_then(item: GatedItem, fork: _Fork, path: str) -> str:
     """
     if fork.stored_run(path) is not None:
         return path
-    moved = [] if path in fork.renamed else _moved_files(fork, path)
-    if len(moved) > 1:
-        either = f"{path} may be what was any of {', '.join(moved)}."
+    found = [] if path in fork.renamed else _moved_files(fork, path)
+    if len(found) > 1:
+        either = f"{path} may be what was any of {', '.join(found)}."
         raise GitError(f"{either} Move it in a commit of its own: git mv OLD {path}")
-    return moved[0] if moved else _renamed_test(item, fork, path)
+    return found[0] if found else _renamed_test(item, fork, path)
 
 
 def _moved_files(fork: _Fork, path: str) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any, NamedTuple, SupportsIndex
 import pytest
 
 from pytest_irmetrics.base.escape import escape_terminal
-from pytest_irmetrics.base.numbers import as_whole_number, number_of
+from pytest_irmetrics.base.numbers import as_float, as_whole_number
 from pytest_irmetrics.base.wording import describe
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import require_depth
@@ -277,7 +277,7 @@ def _read_provenance(given: Any) -> Provenance | None:
         )
     found: dict[str, str | float] = {}
     for name, value in given.items():
-        number = number_of(value)
+        number = as_float(value)
         if not isinstance(name, str) or not name:
             raise MisuseError(
                 f"The fixture ir_provenance has the name {describe(name)}. A name is a text that is not empty."

@@ -228,7 +228,7 @@ class Recorder:
                 terminalreporter.write_line(to_stream(command, screen.encoding))
 
     def _gone_since(self, session: pytest.Session) -> Sequence[str]:
-        """Return the baselines that are gone since the commit of ``--ir-since``, or whose test is, but for those that one was renamed from."""
+        """Return the baselines that are gone since the commit of ``--ir-since``, or whose tests are, but for those of tests that were renamed."""
         if not self._settings.since:
             return ()
         from pytest_irmetrics.plugin.committed import baselines_gone_since  # noqa: PLC0415 - only with --ir-since

@@ -33,7 +33,7 @@ def look_command(item: ItemReport) -> str | None:
 def query_block(
     query: QueryReport, item: ItemReport, level: Level = Level.NORMAL, *, in_full: bool = False
 ) -> Query:
-    """Return one query with its scores, in full or where it explains nothing all of them, and the documents that moved."""
+    """Return one query with the scores that explain a failure, or all of them, and the documents that moved."""
     explains = query.scores if in_full or query.explains is None else query.explains
     facts = _score_texts(query, explains)
     facts += [] if query.took is None else [f"took {query.took:,.1f} ms"]

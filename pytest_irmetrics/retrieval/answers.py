@@ -15,7 +15,7 @@ from itertools import chain
 from typing import Any
 
 from pytest_irmetrics.base import IRMetricsError
-from pytest_irmetrics.base.numbers import number_of
+from pytest_irmetrics.base.numbers import as_float
 from pytest_irmetrics.base.wording import as_code, describe, quote, type_name, value_of
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import known_ids
@@ -93,9 +93,9 @@ def read_item(item: Any) -> tuple[str, float | None]:
         raise NoIdError("No id can be read from it. A fixture ir_doc_id can say where it is.")
     if len(row) == 1:
         return _id_in(row[0]), None
-    score = number_of(row[1])
+    score = as_float(row[1])
     if score is None:
-        if as_id(row[0]) is None and number_of(row[0]) is not None:
+        if as_id(row[0]) is None and as_float(row[0]) is not None:
             raise RefusedError("That looks like (score, id): put the id first.")
         raise RefusedError("The second of a pair is its score, a number.")
     return _id_in(row[0]), score
@@ -294,6 +294,7 @@ def fields_of(item: Any, names: Sequence[str]) -> Iterator[Any]:
 
 
 def _without_score(item: Any) -> Any:
+    """Return the first of a pair of an item and its score; any other item as it is."""
     return item[0] if isinstance(item, tuple) and item and not hasattr(item, "_fields") else item
 
 

@@ -14,7 +14,7 @@ if TYPE_CHECKING:
 
 
 class RetrievalOptions(NamedTuple):
-    """How a retriever is asked and its answers are read; `in_executor` sends workers none that cannot be pickled."""
+    """How a retriever is asked and its answers are read; `in_executor` leaves out what cannot be pickled, or is large, for workers."""
 
     depth: int
     """How many results are asked for, and at most read; 1 or more."""

@@ -96,15 +96,17 @@ def _near_match(passage: Passage, text: str) -> str:
     return "half" if is_half else ""
 
 
-def _chunk_entry(document: str, own_id: str | None, text: str | None, held: Sequence[Collection[str]]) -> str:
-    """Return the entry of a chunk that stands for no passage, as committed baselines have it: by its own id, else by a digest of its text or a number.
+def _chunk_entry(
+    document: str, own_id: str | None, text: str | None, taken: Sequence[Collection[str]]
+) -> str:
+    """Return the entry of a chunk that stands for no passage, as committed baselines have it: by its own id, else by a digest of its text or a number; none that is `taken`.
 
     A UUID counts for none where there is a text.
     """
     name = digest(normalize_text(text)) if text and (is_uuid(own_id) or own_id is None) else own_id
     names = chain([name] if name else [], count(1))
     entries = chain([] if own_id else [document], (f"{document}{CHUNK}{one})" for one in names))
-    return next(entry for entry in entries if not any(entry in names for names in held))
+    return next(entry for entry in entries if not any(entry in ids for ids in taken))
 
 
 def _read_document(own: Collection[str], known: Collection[str], item: Any) -> tuple[str, float | None]:

@@ -13,8 +13,18 @@ from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Any, NamedTuple
 
-from pytest_irmetrics.base.numbers import number_of
-from pytest_irmetrics.base.wording import FEW, as_code, cut, describe, listed, printable, type_name, value_of
+from pytest_irmetrics.base.numbers import as_float
+from pytest_irmetrics.base.wording import (
+    FEW,
+    as_code,
+    cut,
+    describe,
+    listed,
+    printable,
+    quote,
+    type_name,
+    value_of,
+)
 from pytest_irmetrics.retrieval import answers
 from pytest_irmetrics.run.answer import as_id, ranked
 
@@ -86,7 +96,7 @@ def _frame_ids(frame: Any) -> Any:
     for name in ("id", "_id"):
         if name in frame.columns:
             return frame[name]
-    names = listed([*frame.columns], FEW, lambda name: repr(cut(str(name), 20)))
+    names = listed([*frame.columns], FEW, lambda name: quote(str(name), 20))
     raise answers.RefusedError(
         f"A frame needs a column `id` or `_id`, and this one has: {names}. Return the column that holds the ids."
     )
@@ -96,7 +106,7 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
     """Return the ids of a mapping of id to score, highest score first."""
     scores: list[tuple[str, float]] = []
     for key, value in answer.items():
-        doc, score = as_id(key), number_of(value)
+        doc, score = as_id(key), as_float(value)
         if doc is None or score is None:
             if key in ("error", "errors", "detail", "message"):
                 said = cut(printable(str(value)), 60)
