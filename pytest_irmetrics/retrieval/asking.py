@@ -18,6 +18,8 @@ from pytest_irmetrics.run.answer import document_of, is_uuid
 
 _MAX_INITIAL_FAILURES = 5
 """After this many errors in a row from the start the other queries are not asked."""
+_MOST_CHUNKS = 10
+"""Of so many ids for each source, no source is a document."""
 
 
 class Retrieved(NamedTuple):
@@ -182,12 +184,15 @@ class Asking:
     def _keep_undecided(self) -> None:
         """Keep the answers whose documents have an id and a source, neither of them judged: by the one that the baseline has.
 
-        Else by the one that most other answers go by; where there are no others, by the ids, unless these are UUIDs. A comparison
-        would take a document of two names for two.
+        Else by the one that most other answers go by; where there are no others, by the source, unless that is one of few for
+        all, as the name of a store is. A comparison would take a document of two names for two.
         """
         by_source = self._by_source[True] > self._by_source[False]
         if not self._by_source[True] and not self._by_source[False]:
-            by_source = all(is_uuid(doc_id) for _, _, result in self._undecided for doc_id in result.ranking)
+            found = [result for _, _, result in self._undecided]
+            ids = {doc_id for result in found for doc_id in result.ranking}
+            sources = {document_of(entry) for result in found for entry in result.ranking_by_source or ()}
+            by_source = all(map(is_uuid, ids)) or len(ids) < _MOST_CHUNKS * len(sources)
         stored = self.options.baseline or Run({})
         for query, repeat, result in self._undecided:
             named = result.ranking, result.ranking_by_source or result.ranking

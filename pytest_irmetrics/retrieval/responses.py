@@ -114,8 +114,7 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
             held = isinstance(value, (list, Mapping))
             cure = f"a {type_name(value)}. Return the results in it: `answer[{as_code(key)}]`"
             raise answers.RefusedError(
-                f"It is not a mapping of id to score: {describe(key)} leads to {cure if held else describe(value)}. "
-                f"Its keys: {listed([*answer], FEW, as_code)}."
+                f"It is not a mapping of id to score: {describe(key)} leads to {cure if held else describe(value)}. Its keys: {listed([*answer], FEW, as_code)}."
             )
         if math.isnan(score):
             raise answers.RefusedError(f"The score of {describe(key)} is NaN.")

@@ -80,8 +80,7 @@ def _replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Re
     """
     if run.depth is not None and run.depth < options.depth:
         raise RetrievalError(
-            f"The stored run was asked for {run.depth} results, and {options.depth} are asked for here "
-            f"(ir_depth, or depth in ir_golden). Store the run anew at that depth, or ask for {run.depth}."
+            f"The stored run was asked for {run.depth} results, and {options.depth} are asked for here (ir_depth, or depth in ir_golden). Store the run anew at that depth, or ask for {run.depth}."
         )
     missing = [query.id for query in queries if query.id not in run]
     # Without a depth, one query alone may well have had an empty answer.
