@@ -225,7 +225,7 @@ def _not_in_the_run(result: ItemResult) -> Iterator[str]:
 def _other_order_by_rank(result: ItemResult) -> Iterator[str]:
     """Count the queries of which a TREC run's ranks tell another order than its scores, as far as results are looked at."""
     comparison = result.comparison
-    sides = [("The stored run", result.evaluation)]
+    sides = [("the stored run", result.evaluation)]
     if comparison is not None:
         sides.append((result.against.name, comparison.baseline))
     for name, evaluation in sides:
@@ -233,7 +233,7 @@ def _other_order_by_rank(result: ItemResult) -> Iterator[str]:
         agreeing = (answer.agreeing for answer in answers if answer and answer.agreeing is not None)
         if otherwise := sum(count < (evaluation.depth or inf) for count in agreeing):
             yield (
-                f"{name} ranks {otherwise} of {plural(len(answers), 'query')} in another order than its scores do, "
+                f"In {name} the ranks of {otherwise} of {plural(len(answers), 'query')} tell another order than its scores do, "
                 "which tie or contradict the ranks. As in trec_eval the scores count, and of equal ones the greater id "
                 "comes first. Write scores that fall with the rank."
             )
