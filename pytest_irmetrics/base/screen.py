@@ -44,9 +44,9 @@ def table(
 ) -> list[list[str]]:
     """Lay out rows as lines of at most `max_width` terminal cells in which the columns line up; return the lines of each row.
 
-    `align` has `<` or `>` for each column.  When the lines are too long, the widest left-aligned column is cut first, never
-    those in `whole`, and never a right-aligned one: half a number is another number.  What still does not fit goes on in
-    a second, indented line a row.
+    `align` has `<` or `>` for each column. When the lines are too long, the widest left-aligned column is cut first, never
+    those in `whole`, and never a right-aligned one: half a number is another number. What still does not fit goes on in
+    a second, indented line a row, which a cell in `whole` may overflow, to be copied.
     """
     columns = range(len(align))
     widths = [max(display_width(row[column]) for row in rows) for column in columns]
@@ -57,9 +57,9 @@ def table(
     for row in rows:
         lines = [""]
         for column in columns:
-            # Even a number is cut where it alone is wider than the screen.
+            # Even a number is cut where it alone is wider than the screen; an id is not: many differ at their ends alone.
             width = min(widths[column], max_width - len(_GAP))
-            text = shorten(row[column], width, dots)
+            text = row[column] if column in whole else shorten(row[column], width, dots)
             blanks = " " * (width - display_width(text))
             cell = text + blanks if align[column] == "<" else blanks + text
             if display_width(lines[-1] + _GAP + cell) <= max_width:
