@@ -83,15 +83,13 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
 
 
 def _agreeing(ranks: Sequence[bytes]) -> int | None:
-    """Count the ranks from the top that rise; None where all do, or where ranks that are equal, or no numbers, tell no order."""
+    """Count the ranks from the top that rise; None where all do, or where ranks that are no numbers tell no order."""
     try:
         numbers = [int(rank) for rank in ranks]
     except ValueError:
         return None
     rising = sorted(numbers)
-    if rising == numbers or len({*numbers}) < len(numbers):
-        return None
-    return next(place for place, rank in enumerate(numbers) if rank != rising[place])
+    return next((place for place, rank in enumerate(numbers) if rank != rising[place]), None)
 
 
 def _quote(field: bytes) -> str:
