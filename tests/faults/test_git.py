@@ -525,7 +525,7 @@ HISTORY = [  # the state, options, exit status, what is said
     (as_it_is, ["--since", "mian"], 1, "Git knows no commit mian in"),
     (as_it_is, ["--since", "main"], 0, "Since main"),
     (shallow, [], 0, "This clone is shallow: older commits are not in it."),
-    (partial, [], 0, "it is a partial clone (--filter)"),
+    (partial, [], 0, f" lacks {STORED} in commit"),
     (lfs, [], 0, "is a link, or kept in Git LFS"),
     (lfs, ["--since", "main"], 0, "is a link, or kept in Git LFS"),
     (lambda project: write_and_commit(project.path, {STORED: "{"}), [], 1, "the file was cut short"),

@@ -58,7 +58,7 @@ def test_a_relevance_level_belongs_to_the_metrics_that_have_it():
 
 @pytest.mark.parametrize(("written", "type_"), [(None, "NoneType"), (10, "int")])
 def test_a_name_is_text(written, type_):
-    with pytest.raises(ValueError, match=f"a metric's name is text, not {type_}"):
+    with pytest.raises(ValueError, match=f"name is text, not {type_}. Write for example 'ndcg@10'."):
         evaluate(GOLDEN, RUN, ["mrr", written])
     with pytest.raises(ValueError, match=f"a metric's name is text, not {type_}"):
         evaluate(GOLDEN, RUN, ["mrr"])[written]
