@@ -38,10 +38,7 @@ def test_a_name_that_cannot_be_read_says_what_to_write():
     [
         ("qwertyuiop", ", overlap, no_answer, latency_p50, latency_p95, own, own_10."),
         ("own(query=1)", "'query' is no parameter. Give keyword arguments, and the cut-off after '@'."),
-        (
-            "own(ranking=1)",
-            "'ranking' is no parameter. Give keyword arguments, and the cut-off after '@'.",
-        ),
+        ("own(ranking=1)", "'ranking' is no parameter. Give keyword arguments, and the cut-off after '@'."),
         ("owm@3", "Did you mean own@3?"),
         ("ndcg-10", "Did you mean ndcg@10?"),
     ],

@@ -158,11 +158,7 @@ SESSIONS = {
     "irmetrics.check()": ("1 golden set passes, 1 with nothing gated", [("passed", "passed")], None),
     "irmetrics.check(); 1 / 0": ("1 of 1 golden set fails", [("passed", "failed")], None),
     "1 / 0": ("nothing was measured, 1 test failed", [], "ZeroDivisionError: division by zero"),
-    "import pytest; irmetrics.evaluate(); pytest.skip()": (
-        "1 of 1 golden set fails as expected",
-        None,
-        None,
-    ),
+    "import pytest; irmetrics.evaluate(); pytest.skip()": ("1 of 1 golden set fails as expected", None, None),
     "def test_other(): pass": ("nothing was measured", [], None),
 }
 

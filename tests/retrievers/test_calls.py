@@ -252,7 +252,7 @@ def test_a_batch_has_queries_of_equal_params_and_at_most_so_many(golden):
     of_each = golden({"x": 1}, {"x": True}, {"x": 1}, {"x": 1.0}, {"x": 1}, *alike)
     evaluate(of_each, batched(search, 2), ["mrr"])
     assert [(size, k, repr(x)) for size, k, x in calls] == [
-        *((2, 10, "1"), (1, 10, "1"), (1, 10, "True"), (1, 10, "1.0"), (2, 10, "{'a': 1, 'b': 2}")),
+        *((2, 10, "1"), (1, 10, "1"), (1, 10, "True"), (1, 10, "1.0"), (2, 10, "{'a': 1, 'b': 2}"))
     ]
     calls.clear()
     evaluate(golden(*[{"x": 1}] * 130), batched(search), ["mrr"])
