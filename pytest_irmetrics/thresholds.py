@@ -36,7 +36,7 @@ class Limit(NamedTuple):
     percent: bool = False
     """Whether `value` is in per cent, so that 5 means five hundredths of the baseline."""
     auto: bool = False
-    """Whether chance decides: up to `value` a fall passes, beyond `AUTO_EXACT` it fails, in between if chance does not explain it."""
+    """Whether it is `auto`: a fall up to `value` passes, one beyond `AUTO_FAILS_BEYOND` fails; between them it fails unless chance explains it."""
 
     def __str__(self) -> str:
         """As one would write it: ``0.7``, ``5%``, ``3``, ``auto``."""
@@ -44,9 +44,9 @@ class Limit(NamedTuple):
 
 
 AUTO = Limit(0.01, auto=True)
-"""How far a mean may fall from the baseline where nothing says so; see `AUTO_EXACT`."""
+"""How far a mean may fall from the baseline where nothing says so; see `AUTO_FAILS_BEYOND`."""
 
-AUTO_EXACT = 0.05
+AUTO_FAILS_BEYOND = 0.05
 """The fall beyond which `auto` fails whatever chance explains; of a metric of one's own, a share of the baseline's mean."""
 
 
@@ -151,12 +151,12 @@ class Gate(NamedTuple):
         """Return the limit as a number on the metric's scale; `baseline` is the mean that a share is taken of."""
         return self._scaled(self.limit.value / 100 if self.limit.percent else self.limit.value, baseline)
 
-    def exact(self, baseline: float | None) -> float:
+    def fails_beyond(self, baseline: float | None) -> float:
         """Return the fall beyond which a `max_drop` fails whatever chance explains; of `auto` more than `allowed`."""
-        return self._scaled(AUTO_EXACT, baseline) if self.limit.auto else self.allowed(baseline)
+        return self._scaled(AUTO_FAILS_BEYOND, baseline) if self.limit.auto else self.allowed(baseline)
 
     def _scaled(self, number: float, baseline: float | None) -> float:
-        # What is far on the scale of a metric of one's own, nobody else knows.
+        # Only the user knows the scale of a metric of their own: `auto` is a share of its baseline there.
         is_share = self.limit.percent or (self.limit.auto and self.metric.kind == "custom")
         return number * abs(baseline or 0.0) if is_share else number
 

@@ -14,33 +14,33 @@ from pytest_irmetrics.reports.item_report import ScoreRow
 
 
 def lost_at_stages(whole: Evaluation, comparison: Comparison | None = None) -> tuple[str | None, bool]:
-    """Say at which stage relevant documents still are that left the results; without a comparison, that are not among them.
+    """Say at which stage those relevant documents are that left the results; without a comparison, all that are not in them.
 
-    Each counts at the stage that the retriever names first of those that hold it. None where none was lost, or no query
-    with stages lost one. Also returns whether stages still hold half of them: to judge more documents would settle nothing then.
+    Each counts at the first named stage that holds it. None where none was lost, or no query with stages lost one. Also
+    returns whether stages hold half of them or more: search found these and ranked them lower, which no judging settles.
     """
     paired = whole if comparison is None else comparison.now
-    found: Counter[str | None] = Counter()
+    lost_at: Counter[str | None] = Counter()
     for query, relevant in _with_stages(paired):
         missing = relevant.difference(paired.rankings(query.id)[0])
         if missing and comparison is not None:
             missing.intersection_update(comparison.baseline.rankings(query.id)[0])
         stages = whole.retrieved.stages[query.id]
-        found.update(next((name for name in stages if doc_id in stages[name]), None) for doc_id in missing)
-    if not found:
+        lost_at.update(next((name for name in stages if doc_id in stages[name]), None) for doc_id in missing)
+    if not lost_at:
         return None, False
     recall = {name: share for name, (_, share) in _recall(whole).items()}
-    (first, where), *others = [(found[name], _at(name)) for name in (*recall, None) if name in found]
-    still = "still " if found.keys() - {None} else ""
+    (first, where), *others = [(lost_at[name], _at(name)) for name in (*recall, None) if name in lost_at]
+    still = "still " if lost_at.keys() - {None} else ""
     rest = "".join(f", {count:,} {place}" for count, place in others)
-    what = f"{plural(found.total(), relevant_word(paired))} {'not found' if comparison is None else 'lost'}"
-    # Where no stage holds anything, that is said already.
+    what = f"{plural(lost_at.total(), relevant_word(paired))} {'not found' if comparison is None else 'lost'}"
+    # Where no stage holds anything, `in no stage` says so.
     empty = [name for name in recall if not recall[name] and any(recall.values())]
     hint = "".join(f" Nothing relevant is {_at(name)} for any query." for name in empty)
-    # Elsewhere what was lost is an average.
+    # Other counts of what was lost are averages over the repeats.
     once = ", the first time that each query was asked" if comparison and comparison.is_repeated else ""
     text = f"By stage{once}: of {what}, {first:,} {'is' if first == 1 else 'are'} {still}{where}{rest}.{hint}"
-    return text, 2 * found[None] <= found.total()
+    return text, 2 * lost_at[None] <= lost_at.total()
 
 
 def relevant_word(evaluation: Evaluation) -> str:

@@ -241,4 +241,6 @@ class Repository:
             # `log --follow` would also take a file for the successor of another that is like it and still there.
             start = parents.partition(" ")[0]
             renamed = self._changes("diff-tree", "-r", start, commit)[0] if start else {}
-            start, path = (start, renamed[path]) if path in renamed else ("", path)
+            if path not in renamed:
+                return
+            path = renamed[path]

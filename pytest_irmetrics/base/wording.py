@@ -35,14 +35,14 @@ def quote(text: str, width: int = 60) -> str:
 
 
 def plural(count: int, one: str, many: str | None = None) -> str:
-    """Return a count with its noun: `1 query`, `3,900 queries`; `many` is what else the plural is than `one` with an s, or ies for y."""
+    """Return a count with its noun: `1 query`, `3,900 queries`; `many` is an irregular plural."""
     many = many or (f"{one[:-1]}ies" if one.endswith("y") else f"{one}s")
     return f"{count:,} {one if count == 1 else many}"
 
 
 def joined(words: Sequence[str]) -> str:
     """Join words to `a and b` or `a, b and c`."""
-    return " and ".join([*([", ".join(words[:-1])] if words[1:] else []), *words[-1:]])
+    return " and ".join(filter(None, [", ".join(words[:-1]), *words[-1:]]))
 
 
 def listed(items: Sequence[T], most: int = 10, word: Callable[[T], str] = str, between: str = ", ") -> str:

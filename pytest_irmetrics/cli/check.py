@@ -26,7 +26,7 @@ from pytest_irmetrics.golden.lint import lint
 from pytest_irmetrics.golden.query import query_as_dict
 
 ARGUMENTS = (
-    shared.METRIC,
+    shared.CUSTOM_METRIC,
     shared.argument("files", nargs="+", metavar="FILE", help=shared.GOLDEN_HELP),
     shared.argument("--json", action="store_true", help="print what was read as one JSON list, a query a line, each with its file; if anything is wrong, only that is printed, on standard error"),
 )  # fmt: skip
@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     status = shared.OK
     for file in options.files:
         try:
-            golden = shared.load_golden(file, options.metric)
+            golden = shared.load_golden(file, options.custom_metrics)
         except GoldenSetError as error:
             status = shared.FAILED
             for problem in error.problems:

@@ -38,7 +38,7 @@ _FORMATS = formats()
 
 ARGUMENTS = (
     shared.TEST,
-    shared.METRIC,
+    shared.CUSTOM_METRIC,
     shared.argument("source", metavar="IN", help=f"a run, or {shared.GOLDEN_HELP}"),
     shared.argument("target", metavar="OUT", help="the file, or for BEIR the folder, to write"),
     shared.argument("--from", dest="form", choices=(*_FORMATS, "run"), help="the format of IN, where its suffix does not say it"),
@@ -91,7 +91,7 @@ def _convert_golden_set(
     """Return a golden set's files in a format, what they hold, and notes on what they do not. Raises CommandError."""
     target = options.target
     with shared.readable_file(options.source) as source:
-        golden = read_golden_set(source, options.source, options.metric, form)
+        golden = read_golden_set(source, options.source, options.custom_metrics, form)
     try:
         kept, notes = _kept(golden, to)
         files = module_of(to).render(kept, target, to) if kept.queries else {}

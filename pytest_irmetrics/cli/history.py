@@ -37,7 +37,7 @@ from pytest_irmetrics.run import Run
 ARGUMENTS = (
     shared.METRICS,
     shared.BASELINE_DIR,
-    shared.METRIC,
+    shared.CUSTOM_METRIC,
     shared.argument("tests", nargs="*", metavar="TEST", help="a test's id or a part of it, or the path of its baseline; without any, all baselines from here on down"),
     shared.argument("--since", metavar="REV", help="also say what has been lost since this tag, branch or commit"),
     shared.limit("how many versions to show, the newest"),
@@ -98,7 +98,7 @@ def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> Bas
         golden = golden_set_as_stored(now)
     else:
         shown = file.as_posix()
-        golden = GoldenSet.load(file, custom_metrics=options.metric, shown=shown)
+        golden = GoldenSet.load(file, custom_metrics=options.custom_metrics, shown=shown)
         judged_by = f"{shown} as it is today"
     named = options.metrics or [one.metric for one in golden.thresholds if one.tag is None]
     wanted = shared.scorable_metrics(options.metrics or [*shared.USUAL_METRICS, *named], golden)

@@ -51,7 +51,7 @@ from pytest_irmetrics.run.answer import document_of
 ARGUMENTS = (
     shared.TEST,
     shared.BASELINE_DIR,
-    shared.METRIC,
+    shared.CUSTOM_METRIC,
     shared.argument("file", metavar="FILE", help="a golden set; one in YAML to append to; - is standard input"),
     shared.argument("--run", dest="stored", action="append", default=[], metavar="RUN", help="a baseline, a JSON report, or a TREC run: one is pooled with the baselines, several stand for themselves"),
     shared.argument("--by", type=shared.ranking_metric, default="ndcg@10", metavar="METRIC", help="list documents by what they are worth to this metric, down to its cut-off (default: ndcg@10)"),
@@ -76,8 +76,8 @@ def run(options: argparse.Namespace) -> int:
     if (is_given or options.interactive or options.out is not None) and options.file != shared.STANDARD:
         _require_yaml(options.file)
     with shared.readable_file(options.file, ".yaml") as path:
-        golden = GoldenSet.load(path, custom_metrics=options.metric, shown=options.file)
-        append = partial(append_judgments, path, shown=options.file, custom_metrics=options.metric)
+        golden = GoldenSet.load(path, custom_metrics=options.custom_metrics, shown=options.file)
+        append = partial(append_judgments, path, shown=options.file, custom_metrics=options.custom_metrics)
         if is_given:
             edit = append(given_judgments(golden, options))
             _print_edit(edit, options.file)
@@ -229,7 +229,7 @@ def _write_csv(items: Sequence[Unjudged], titles: Titles, texts: Texts, options:
         numbers = "", one.rank, f"{one.influence:.6f}"
         writer.writerow([*map(guard_formula, asked), *numbers, *map(guard_formula, about)])
     shared.write_file(out, text.getvalue().encode("utf-8-sig"))  # by its first bytes Excel recognises UTF-8
-    metrics = [word for name in options.metric for word in ("--metric", name)]
+    metrics = [word for name in options.custom_metrics for word in ("--metric", name)]
     back = shlex.join(["pytest-irmetrics", "label", options.file, *metrics, "--from", out])
     told = f"{plural(len(items), 'document')} to judge. Fill in the column rating, and then: {back}"
     shared.print_about(out, f"{out}: {told}")

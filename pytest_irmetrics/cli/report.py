@@ -24,7 +24,7 @@ from pytest_irmetrics.base.files import read_bytes
 from pytest_irmetrics.base.wording import printable
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.reports import output
-from pytest_irmetrics.reports.formats import json
+from pytest_irmetrics.reports.formats import json as json_report
 from pytest_irmetrics.run.answer import RunError, decode
 
 _ADVICE = "Write the report anew; if that is no help, this is a fault of pytest-irmetrics: report it."
@@ -46,13 +46,13 @@ def run(options: argparse.Namespace) -> int:
     printed = [target for target in targets if target.path == Path(shared.STANDARD)]
     with shared.readable_file(options.file) as path:
         try:
-            session = json.loads(decode(read_bytes(path), where, "Write the report anew."))
+            session = json_report.loads(decode(read_bytes(path), where, "Write the report anew."))
             texts = [output.rendered(target.format, session) for target in printed]
             written, problems = output.write([one for one in targets if one not in printed], session)
         except IRMetricsError as error:
-            place = "" if isinstance(error, RunError) else f"{where}:1: "  # which that has
+            place = "" if isinstance(error, RunError) else f"{where}:1: "  # a RunError names it itself
             raise shared.CommandError(f"{place}{error}") from None
-        except Exception as error:  # noqa: BLE001 - of a value that no report has anything may come, in Jinja2 too
+        except Exception as error:  # noqa: BLE001 - a value that no report has may raise anything, within Jinja2 too
             problem = f"cannot be rendered, {type(error).__name__}: {str(error).rstrip('.')}"
             raise shared.CommandError(f"{where}:1: {problem}. {_ADVICE}") from None
     for line in "".join(texts).splitlines():

@@ -50,7 +50,7 @@ from pytest_irmetrics.thresholds import AUTO, resolve
 ARGUMENTS = (
     shared.TEST,
     shared.METRICS,
-    shared.METRIC,
+    shared.CUSTOM_METRIC,
     shared.argument("golden", metavar="GOLDEN", help=shared.GOLDEN_HELP),
     shared.argument("stored", metavar="RUN", help="the run; JSON where its name ends in .json, else TREC; - is standard input"),
     shared.argument("--against", metavar="RUN", help="the run before, to compare with; - is standard input"),
@@ -61,7 +61,7 @@ ARGUMENTS = (
 
 def run(options: argparse.Namespace) -> int:
     """Score the run, print what pytest would, and return 1 where a gate fails."""
-    golden = shared.load_golden(options.golden, options.metric)
+    golden = shared.load_golden(options.golden, options.custom_metrics)
     wanted = [shared.find_query(golden, query_id, f"{options.golden}:1").id for query_id in options.queries]
     paths = [options.stored, *([] if options.against is None else [options.against])]
     runs, renamed = [], []

@@ -96,7 +96,7 @@ def limit(what: str) -> Argument:
 
 
 # fmt: off
-METRIC = argument("--metric", action="append", default=[], metavar="NAME", help="the name of a metric of your own, so that a threshold on it is no mistake (repeatable)")
+CUSTOM_METRIC = argument("--metric", dest="custom_metrics", action="append", default=[], metavar="NAME", help="the name of a metric of your own, so that a threshold on it is no mistake (repeatable)")
 METRICS = argument("--metrics", type=_metrics, action="extend", metavar="METRICS", help=f"what to score, such as ndcg@5,P@3 (default: {','.join(DEFAULT_METRICS)})")
 TEST = argument("--test", dest="tests", action="append", default=[], metavar="NAME", help="of a JSON report of several tests, the one whose run is meant: its id, or a part that no other has; given once, or once for each run in their order")
 BASELINE_DIR = argument("--baseline-dir", default="ir_baselines", metavar="NAME", help="the folder of the baselines beside the tests, as the setting ir_baseline_dir names it (default: ir_baselines)")

@@ -16,7 +16,7 @@ from pytest_irmetrics.golden.query import Passage, folded, is_in_the_words_of
 from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Answer, Header, Run
-from pytest_irmetrics.run.answer import NO_ANSWER, Answers
+from pytest_irmetrics.run.answer import EMPTY_ANSWER, Answers
 
 # Queries.
 
@@ -85,7 +85,7 @@ def without_others(run: Run, queries: Mapping[str, Query]) -> Run:
     if run.golden_set is not None or not own:
         return run
     empty = [i for i, query in queries.items() if query.no_answer and run.depth is None and i not in run]
-    answers = {**own, **dict.fromkeys(empty, NO_ANSWER)}
+    answers = {**own, **dict.fromkeys(empty, EMPTY_ANSWER)}
     return Run.of(answers, Header(run.depth, relevance_level=run.relevance_level))
 
 

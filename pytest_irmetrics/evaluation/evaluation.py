@@ -16,7 +16,7 @@ from pytest_irmetrics.metrics import Metric, Scorer, mean, mean_of_scored, parse
 from pytest_irmetrics.metrics.formulas import Kind
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.run.answer import NO_ANSWER
+from pytest_irmetrics.run.answer import EMPTY_ANSWER
 
 Rankings = tuple[Sequence[str], ...]
 """A query's rankings, one for each time that it was asked."""
@@ -153,7 +153,7 @@ class Evaluation:
 
     def rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings, one for each time it was asked, cut at the evaluation's depth."""
-        found, cut = self.run.answers.get(query_id, NO_ANSWER).rankings, self._cut
+        found, cut = self.run.answers.get(query_id, EMPTY_ANSWER).rankings, self._cut
         return found if cut is None else tuple([ranking[:cut] for ranking in found])
 
     def has_results(self, query_id: str) -> bool:
@@ -249,7 +249,7 @@ class Evaluation:
         row = Scorer(metrics, relevance_level=self.golden.relevance_level).row
         queries, cut = self.queries(metric), self._cut
         # What `rankings` returns, without a call for each query.
-        answers = [self.run.answers.get(query.id, NO_ANSWER).rankings for query in queries]
+        answers = [self.run.answers.get(query.id, EMPTY_ANSWER).rankings for query in queries]
         pairs = zip(queries, answers, strict=True)
         rows = [row(query.judgments, tuple(ranking[:cut])) for query, each in pairs for ranking in each]
         if len(rows) > len(queries):

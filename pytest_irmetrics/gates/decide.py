@@ -169,7 +169,7 @@ def _narrowing(case: Case, gate: Gate) -> Verdict | None:
         return None
     if case.comparison is None:
         return judge_move(case, gate)
-    # It would gate nothing unseen.
+    # Else it would silently gate nothing.
     text = f"{subject(gate)}: significance {gate.limit} has no max_drop to narrow. Give one, or take it away."
     return Verdict.of(gate, "failed", text)
 
@@ -213,6 +213,7 @@ def _beginning(error: str) -> str:
 def _unknown_ids(case: Case) -> Verdict | None:
     """Fail a run of which not one id occurs anywhere in the golden set, unless the index is known to have ids of both."""
     unknown = find_unknown_ids(case.evaluation)
+    # The first two of it are what was returned and what was expected.
     if unknown is None or all(any(one in case.in_index for one in ids) for ids in unknown[:2]):
         return None
     before: set[str] = set()

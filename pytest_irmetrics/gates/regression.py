@@ -241,8 +241,8 @@ class _Move:
     def _why_not_chance(self, fall: float) -> str | None:
         """Return why a fall beyond its limit fails, as text that follows the limit; empty where that says all, None where it may be chance."""
         gate, change, level, auto = self.gate, self.change, self.level, self.gate.limit.auto
-        if auto and not at_least(exact := gate.exact(change.baseline), fall):
-            return f", {score_text(exact, fall)} where it may be chance"
+        if auto and not at_least(most := gate.fails_beyond(change.baseline), fall):
+            return f", {score_text(most, fall)} where it may be chance"
         if level is None:
             return ""
         p, adjusted = self._adjusted_p

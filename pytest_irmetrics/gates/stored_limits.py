@@ -120,6 +120,9 @@ def _holds_less(word: str, was: Gate | None, now: Gate | None, mean: float | Non
     if mean is None and was.limit.percent != now.limit.percent:
         return False
     mean = 1.0 if mean is None else mean
-    # Of `auto` there are two: a fall beyond `allowed` may fail, one beyond `exact` does whatever chance says.
+    # Of `auto` there are two: a fall beyond `allowed` may fail, one beyond `fails_beyond` does whatever chance says.
     lower, higher = (was, now) if WORDS[word].looser == "higher" else (now, was)
-    return lower.exact(mean) <= higher.allowed(mean) and lower.allowed(mean) < higher.exact(mean) - TOLERANCE
+    return (
+        lower.fails_beyond(mean) <= higher.allowed(mean)
+        and lower.allowed(mean) < higher.fails_beyond(mean) - TOLERANCE
+    )

@@ -46,11 +46,11 @@ class Against(NamedTuple):
     update_command: str = ""
     """The command that accepts today's run as the new baseline; empty where another run stands in for a baseline."""
     given: bool = False
-    """Whether the test gave it, so that it can answer all of today's queries: the golden set has not grown since."""
+    """Whether the test gave it as `against`: it then has to answer half of today's queries, as a baseline of before the set grew need not."""
     gone_tags: frozenset[str] = frozenset()
     """Of a stored baseline that is gated on: the tags in it that no query has any more."""
     to_compare: str = ""
-    """The option of a command that compares; empty of a test, where pytest's do."""
+    """What messages say to add for a comparison: a command's option, ``--against``; empty of a test, where it is ``--ir-baseline``."""
 
 
 class Verdict(NamedTuple):
@@ -79,7 +79,7 @@ class Verdict(NamedTuple):
     limit: float | None = None
     """The limit as a number on the metric's own scale."""
     value: float | None = None
-    """What was held against it, where that failed or moved."""
+    """The number that was held against `limit`; None for a ``min``, ``max`` or ``min_each`` that passed."""
     single: bool = False
     """Whether the gate is on one query, by a threshold of its own."""
     as_stored: bool = False
@@ -118,7 +118,7 @@ class Verdict(NamedTuple):
     @property
     def key(self) -> tuple[object, ...]:
         """What tells its gate from the others of one test, and from those of another run by the same limits."""
-        return self.metric, self.tag, self.word, self.single and self.queries
+        return self.metric, self.tag, self.word, self.queries if self.single else ()
 
 
 class Case(NamedTuple):
@@ -193,20 +193,20 @@ def resolve_with_default(
 
 
 def with_each_tag(gates: Gates, evaluation: Evaluation, comparison: Comparison | None) -> Gates:
-    """Return gates in which a limit on each tag (`*`) is one on every tag that enough queries of its metric carry.
+    """Return gates in which a limit on `*` is a limit on every tag that `MIN_TAGGED` queries of its metric carry.
 
-    So too on one that enough carried in the run that is compared with, or an edit would take its gate away. One that a tag has
-    of its own takes the place of it.
+    They carry it today, or in the run that is compared with: else an edit of tags would take a gate away. Where a tag has the
+    same word of its own, or `off`, that one counts.
     """
     each, sides = [gate for gate in gates if gate.tag == EACH_TAG], [evaluation]
     if each and comparison is not None:
         sides.append(replace(evaluation, golden=golden_set_as_stored(comparison.baseline.run)))
     tags = sorted({tag for side in sides for tag in side.tags})
-    own = {*gates.off, *(gate[:3] for gate in gates)}
+    own = {*gates.off, *(gate[:3] for gate in gates)}  # metric, tag and word
     wanted = [one for gate in each for tag in tags if (one := gate._replace(tag=tag))[:3] not in own]
     held = [one for one in wanted if any(len(side.queries(*one[:2])) >= MIN_TAGGED for side in sides)]
     left_out = {one.tag for one in wanted if one not in held}
-    # With fewer queries asked it would name all.
+    # With `--ir-query` too few queries carry any tag: none is named.
     too_small = [tag for tag in evaluation.tags if tag in left_out and evaluation.only is None]
     return Gates([*gates.where(lambda gate: gate.tag != EACH_TAG), *held], own=gates.own, too_small=too_small)
 

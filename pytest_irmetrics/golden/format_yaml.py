@@ -34,7 +34,7 @@ def parse_yaml(text: str, source: Source) -> GoldenSet:
     """Read a golden set from the text of a YAML file. Raises GoldenSetError."""
     queries = QueryReader(source)
     top: list[tuple[Node, Node]] = []
-    text = text.replace("\r", "\n")  # which no \n follows: `decode` has made one of both
+    text = text.replace("\r", "\n")  # a lone \r: `decode` has made \r\n one \n
     source.attempt(lambda: _read_document(NodeReader(text, source), queries, top))
     values, nodes = read_keys(  # what stands before a syntax error is checked, too
         Node((1, 1), top, "mapping"),
@@ -84,7 +84,7 @@ def _read_document(nodes: NodeReader, queries: QueryReader, top: list[tuple[Node
             top.append((key, nodes.compose(event)))
             continue
         _refuse_properties(event, "list of queries")
-        top.append((key, Node(place_of_mark(event.start_mark), (), "list")))
+        top.append((key, Node(place_of_mark(event.start_mark), (), "list")))  # empty: the loop reads them
         for node in nodes.items():
             queries.read(node)
     nodes.end()

@@ -21,18 +21,18 @@ from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note, mean_name
 from pytest_irmetrics.run import Header, Run
-from pytest_irmetrics.run.answer import NO_ANSWER, document_of
+from pytest_irmetrics.run.answer import EMPTY_ANSWER, document_of
 from pytest_irmetrics.thresholds import EACH_TAG
 
 
 def build_item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     """Build the ItemReport that travels to the controller on the item's test report."""
-    settings, single = item.settings, bool(item.settings.only_queries)
+    settings, narrowed = item.settings, bool(item.settings.only_queries)
     own = result.against.name == OWN_BASELINE
-    judge = None if single else item.label_command(result.against.file)
-    everything = bool(single or settings.reports) or item.verbosity >= 2
+    judge = None if narrowed else item.label_command(result.against.file)
+    everything = bool(narrowed or settings.reports) or item.verbosity >= 2
     report = result.report(item.node.nodeid, item.golden_name, everything=everything, judge=judge)
-    report.only_queries = single
+    report.only_queries = narrowed
     limits, tags = settings.thresholds if result.checked else (), item.golden.tags
     bound = {None, *tags, *([EACH_TAG] if tags else [])}
     report.unbound = [mean_name(limit.metric, limit.tag) for limit in limits if limit.tag not in bound]
@@ -121,7 +121,7 @@ def _run_to_store(item: GatedItem, result: ItemResult) -> Run:
     # With --ir-query the others were not asked, which is no empty answer.
     for query in item.queries():
         answers[query.id] = replace(
-            evaluation.run.answers.get(query.id, NO_ANSWER),
+            evaluation.run.answers.get(query.id, EMPTY_ANSWER),
             text=query.text,
             params=query.params,
             judgments=query.judgments,

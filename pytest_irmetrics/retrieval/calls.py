@@ -22,7 +22,7 @@ from pytest_irmetrics.retrieval.options import RetrievalOptions, Seen
 from pytest_irmetrics.run.answer import first_repeat, pack, ranking_fault
 
 _MOST_KEPT = 500
-"""How many returned items are kept as they were, or a few more."""
+"""How many returned items, or a few more, are kept as they were, for the advice on a failure."""
 
 CANCELLED = "the retriever was cancelled, and not by ir_timeout."
 
@@ -88,9 +88,9 @@ class Result(NamedTuple):
     """How many results came back. The ranking may have fewer, without duplicates, or more: a chunk may hold several
     passages."""
     by_source: bool | None = False
-    """Whether documents of a framework are called by what their metadata name; None where neither that nor their ids are judged."""
+    """By which of its two names a framework's document goes: False its id, True what its metadata name; None where neither is judged, and other answers decide (`Asking`)."""
     ranking_by_source: Sequence[str] | None = None
-    """Then `ranking` is by their ids, and this by what the metadata name; else None."""
+    """Where `by_source` is None: the same ranking by what the metadata name, while `ranking` is by ids; else None."""
 
 
 class Reply(NamedTuple):
@@ -220,7 +220,7 @@ def _read_ranking(
     """
     if len(seen.items) < _MOST_KEPT:
         seen.items += items
-    doc_id, returned, by_chunk = options.doc_id, len(items), None
+    doc_id, returned, other_ranking = options.doc_id, len(items), None
     are_ids = doc_id is None and not query.passages and countOf(map(type, items), str) == returned
     if are_ids and not ranking_fault(items):
         return Result(pack(items), {}, returned)  # as most retrievers return
@@ -230,9 +230,9 @@ def _read_ranking(
     if query.passages or by_source is not False:
         from pytest_irmetrics.retrieval.passages import read_chunk_ranking  # noqa: PLC0415 - most golden sets judge none
 
-        by_chunk = pack(read_chunk_ranking(items, query, options, seen, texts))
+        other_ranking = pack(read_chunk_ranking(items, query, options, seen, texts))
         if query.passages or by_source:
-            return Result(by_chunk, {}, returned, by_source)
+            return Result(other_ranking, {}, returned, by_source)
     ids = answers.read_ids(items, doc_id)
     if query.forbidden and doc_id is None and not are_ids:
         ids = answers.with_forbidden_sources(items, ids, query)
@@ -242,7 +242,7 @@ def _read_ranking(
         ids = tuple(dict.fromkeys(ids))
     elif items and type(items[0]) is not str:
         answers.keep_titles(items, ids, seen.titles)
-    return Result(pack(ids), {}, returned, by_source, by_chunk)
+    return Result(pack(ids), {}, returned, by_source, other_ranking)
 
 
 def _read_stages(answer: Staged, query: Query, options: RetrievalOptions, seen: Seen) -> Stages:

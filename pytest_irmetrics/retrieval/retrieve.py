@@ -13,7 +13,7 @@ from pytest_irmetrics.retrieval.calls import RetrievalError, await_answer, call_
 from pytest_irmetrics.retrieval.options import RetrievalOptions
 from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.run import Answer, Header, Run
-from pytest_irmetrics.run.answer import NO_ANSWER
+from pytest_irmetrics.run.answer import EMPTY_ANSWER
 
 # What only some retrievals need is imported where it is used: one by one, a sync retriever needs no event loop.
 
@@ -94,7 +94,7 @@ def _replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Re
     answers: dict[str, Answer] = {}
     errors: dict[str, str] = {}
     for query in queries:
-        stored = run.answers.get(query.id, NO_ANSWER if run.depth is None else None)
+        stored = run.answers.get(query.id, EMPTY_ANSWER if run.depth is None else None)
         if stored is None or (problem := _asked_otherwise(query, stored)):
             fault = "the stored run was not asked this query" if stored is None else problem
             errors[query.id] = f"{fault}. Store the run anew."

@@ -99,7 +99,7 @@ class Answer:
     """How many results from the top a TREC run's ranks have in the order of its scores; None where all."""
 
 
-NO_ANSWER = Answer(((),))
+EMPTY_ANSWER = Answer(((),))
 """Of a query that is not in the run: one empty ranking."""
 
 Answers = Mapping[str, Answer]

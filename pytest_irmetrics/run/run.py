@@ -165,7 +165,7 @@ def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]
             raise RunError(f"a query's id is text, not {type(given).__name__}. Map query ids to ids.")
         if query_id in answers:
             raise RunError(f"query {quote(query_id)} comes twice. Give each query one ranking.")
-        ids = tuple(ranking if isinstance(ranking, (list, tuple)) else _listed(query_id, ranking))
+        ids = tuple(ranking if isinstance(ranking, (list, tuple)) else _best_first(query_id, ranking))
         if countOf(map(type, ids), str) != len(ids):
             ids = _as_texts(query_id, ids)
         if fault := ranking_fault(ids):
@@ -183,7 +183,7 @@ def _as_texts(query_id: str, ids: tuple[Any, ...]) -> tuple[Any, ...]:
     return texts
 
 
-def _listed(query_id: str, given: object) -> Iterable[Any]:
+def _best_first(query_id: str, given: object) -> Iterable[Any]:
     """Return the documents, best first, of a ranking that is neither a list nor a tuple."""
     if isinstance(given, Mapping):
         try:
