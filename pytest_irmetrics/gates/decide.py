@@ -15,6 +15,7 @@ from pytest_irmetrics.evaluation.evaluate import RETURN_IDS_BY, find_unknown_ids
 from pytest_irmetrics.gates.regression import check_pairing, check_unedited, judge_move, not_comparable
 from pytest_irmetrics.gates.verdict import STATES, Case, Verdict, at_least, keeps, subject
 from pytest_irmetrics.golden import Query
+from pytest_irmetrics.golden.query import known_ids
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.run.answer import document_of
 from pytest_irmetrics.thresholds import AUTO, COMPARING_WORDS, Gate, Gates
@@ -49,7 +50,14 @@ def decide(case: Case) -> tuple[Verdict, ...]:
             if verdict is not None:
                 known = judged.setdefault(verdict.key, verdict)
                 judged[verdict.key] = min(known, verdict, key=lambda one: STATES.index(one.state))
-    checks = (_forbidden, _wrongly_answered, _nothing_returned, check_unedited, check_pairing)
+    checks = (
+        _forbidden,
+        _wrongly_answered,
+        _nothing_returned,
+        check_unedited,
+        check_pairing,
+        _baseline_of_other_ids,
+    )
     verdicts = [verdict for check in checks for verdict in check(case)]
     return tuple(sorted([*verdicts, *judged.values()], key=_order))
 
@@ -228,6 +236,24 @@ def _unknown_ids(case: Case) -> Verdict | None:
         details = unknown.examples if known else details
         text = f"No judged document came back for any query: of the {returned} none is in the golden set, and {known or 'none'} in the baseline's answers."
     return Verdict("failed", text, "ids", details=details)
+
+
+def _baseline_of_other_ids(case: Case) -> Iterator[Verdict]:
+    """Fail where the baseline calls documents otherwise than the golden set and today's run: nothing falls from its scores of 0."""
+    if case.comparison is None or case.storing or case.single_queries_only:
+        return
+    unknown, run = find_unknown_ids(case.comparison.baseline), case.evaluation
+    before = case.comparison.under_stored_labels
+    judged = {doc for query in (before.baseline.counted if before else ()) for doc in known_ids(query)}
+    if unknown is None or any(one in judged or one in case.in_index for one in unknown.returned):
+        return
+    today = {document_of(entry) for query in run.counted for ids in run.rankings(query.id) for entry in ids}
+    if unknown.alike or today.isdisjoint(unknown.returned):
+        ids, other = plural(len(unknown.returned), "id"), "" if unknown.alike else ", or came back today"
+        text = f"None of the {ids} in {case.against.name} occurs in the golden set{other}, so that nothing could fall."
+        yield Verdict(
+            "failed", text, "baseline", details=(*unknown.examples, "Store it anew, with the search as it was then.")
+        )
 
 
 def _nothing_returned(case: Case) -> Iterator[Verdict]:
