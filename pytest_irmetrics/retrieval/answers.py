@@ -203,7 +203,8 @@ def goes_by_source(items: Sequence[Any], query: Query, options: RetrievalOptions
     parts = list(map(_without_score, items))
     own = {as_id(_first(_id_fields(part))) for part in parts}
     named = {as_id(value) for part in parts for value in fields_of(part, SOURCE_NAMES)} - {None}
-    for ids in ({*known_ids(query)}, options.known):
+    # What is forbidden tells only where nothing judged came back.
+    for ids in ({*query.documents}, {*known_ids(query)}, options.known):
         if not (own.isdisjoint(ids) and named.isdisjoint(ids)):
             return own.isdisjoint(ids)
     return own == {None} or (None if named else False)
