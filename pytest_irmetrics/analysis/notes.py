@@ -76,7 +76,7 @@ def _small_tags(result: ItemResult) -> Iterator[str]:
     if small := result.gates.too_small:
         carried = Counter(chain.from_iterable(query.tags for query in result.evaluation.counted))
         counts = listed(small, word=lambda tag: f"{tag} ({carried[tag]})")
-        yield f"Not gated, as fewer than {MIN_TAGGED} queries carry the tag: {counts}."
+        yield f"The limit on each tag leaves out those that fewer than {MIN_TAGGED} queries carry: {counts}."
 
 
 def _would_pass(result: ItemResult) -> Iterator[str]:

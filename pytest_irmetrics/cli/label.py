@@ -68,13 +68,15 @@ _DOCUMENT_IDS = ("docid", "doc_id", "_id", "id")
 """The keys of a corpus that hold a document's id; the first that is there does."""
 _FIRST_IDS = 3
 """How many ids a note shows, of the documents and of a corpus that has none of them."""
+_HOW = "Add -i to this command, for one by one; or --out LIST.csv, for a spreadsheet that --from LIST.csv reads back. Of a single one: --judge QUERY DOC GRADE."
 
 
 def run(options: argparse.Namespace) -> int:
     """List the documents to judge, or write judgments."""
     is_given = options.list is not None or bool(options.judge or options.passage)
-    if (is_given or options.interactive or options.out is not None) and options.file != shared.STANDARD:
-        _require_yaml(options.file)
+    refused = _why_not_appended(options.file)
+    if refused and (is_given or options.interactive or options.out is not None):
+        raise shared.CommandError(f"{options.file}: {refused}")
     with shared.readable_file(options.file, ".yaml") as path:
         golden = GoldenSet.load(path, custom_metrics=options.custom_metrics, shown=options.file)
         append = partial(append_judgments, path, shown=options.file, custom_metrics=options.custom_metrics)
@@ -92,19 +94,17 @@ def run(options: argparse.Namespace) -> int:
         elif options.out is not None:
             _write_csv(items, titles, texts, options)
         else:
-            _print_table(items, titles, texts, heading)
+            _print_table(items, titles, texts, heading, refused or _HOW)
     return shared.OK
 
 
-def _require_yaml(file: str) -> None:
-    """Raise CommandError for a file into which no judgments can be written."""
+def _why_not_appended(file: str) -> str:
+    """Say why no judgments can be written into a file, and what to do; empty for YAML."""
     path = Path(file)
-    if path.suffix.lower() not in (".yaml", ".yml"):
-        yaml = str(without_gz(path).with_suffix(".yaml"))
-        raise shared.CommandError(
-            f"{file}: Judgments are appended to YAML alone. Add them to this file with what wrote it, or make YAML of it: "
-            f"`{shlex.join(['pytest-irmetrics', 'convert', file, yaml])}`."
-        )
+    if file == shared.STANDARD or path.suffix.lower() in (".yaml", ".yml"):
+        return ""
+    convert = shlex.join(["pytest-irmetrics", "convert", file, str(without_gz(path).with_suffix(".yaml"))])
+    return f"Judgments are appended to YAML alone. Add them to this file with what wrote it, or make YAML of it: `{convert}`."
 
 
 def _print_edit(edit: FileEdit, file: str) -> None:
@@ -197,7 +197,7 @@ def _read_documents(options: argparse.Namespace, items: Sequence[Unjudged]) -> t
     return {one: titles.get(one) or titles.get(document_of(one), "") for one in wanted}, known
 
 
-def _print_table(items: Sequence[Unjudged], titles: Titles, texts: Texts, heading: str) -> None:
+def _print_table(items: Sequence[Unjudged], titles: Titles, texts: Texts, heading: str, how: str) -> None:
     """Print the documents to judge as a table, and how to judge them."""
     columns: list[Column[Unjudged]] = [
         ("influence", ">", lambda one: score_text(one.influence)),
@@ -207,7 +207,6 @@ def _print_table(items: Sequence[Unjudged], titles: Titles, texts: Texts, headin
         ("text", "<", lambda one: "" if titles[one.doc_id] else texts[one.query.id, one.doc_id]),
         ("query", "<", lambda one: ": ".join(dict.fromkeys(filter(None, (one.query.id, one.query.text))))),
     ]
-    how = "Add -i to this command, for one by one; or --out LIST.csv, for a spreadsheet that --from LIST.csv reads back. Of a single one: --judge QUERY DOC GRADE."
     shared.print_blocks([Text(heading)])
     if items:
         shared.print_blocks([Table.of(items, columns, whole=["document"]), Text(how)])

@@ -252,7 +252,10 @@ def _baseline_of_other_ids(case: Case) -> Iterator[Verdict]:
         ids, other = plural(len(unknown.returned), "id"), "" if unknown.alike else ", or came back today"
         text = f"None of the {ids} in {case.against.name} occurs in the golden set{other}, so that nothing could fall."
         yield Verdict(
-            "failed", text, "baseline", details=(*unknown.examples, "Store it anew, with the search as it was then.")
+            "failed",
+            text,
+            "baseline",
+            details=(*unknown.examples, "Store it anew, with the search as it was then."),
         )
 
 

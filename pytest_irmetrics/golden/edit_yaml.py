@@ -96,7 +96,8 @@ def append_judgments(
         wanted = [_with(query, new.get(query.id, {})) for query in before.queries.values()]
         if after is None or [*map(query_as_dict, after.queries.values())] != [*map(query_as_dict, wanted)]:
             said = again.problems[0].message if again.problems else "They would change more than they should."
-            message = f"The new judgments do not fit: {said} Nothing was written; append them by hand."
+            by_hand = "" if again.problems else "; append them by hand"
+            message = f"The new judgments do not fit: {said} Nothing was written{by_hand}."
             raise GoldenSetError([Problem(shown, 1, 1, message)])
         write_whole(path, edited, shown=shown, digest_when_read=content_digest(data))
     appended = [one for added in new.values() for one in added.values()]

@@ -172,7 +172,7 @@ def _equal_queries(golden: GoldenSet) -> Iterator[_Note]:
         other = found.setdefault((text, params), query) if text else query
         if other is query or (other.judgments == query.judgments and other.tags != query.tags):
             continue
-        but = "" if query.text == other.text else " but for case and punctuation"
+        but = "" if query.text == other.text else " but for case, punctuation or Unicode form"
         same = f"{quote(query.text or '')} is {quote(other.text or '')} on line {other.line}{but}."
         advice = "Both count in the means. Keep one; or tag one of them, if that is on purpose."
         yield golden.where(query.id), f"{same} {advice}"

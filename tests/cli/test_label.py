@@ -518,6 +518,7 @@ def test_only_yaml_is_appended_to():
             "a b.csv: Judgments are appended to YAML alone. Add them to this file with what wrote it, or make YAML of it: "
             "`pytest-irmetrics convert 'a b.csv' 'a b.yaml'`.\n"
         )
+    assert " ".join(label("--run", "now.json", file="a b.csv").out.split()).endswith(told[9:-1])
     packed = label("-i", file="a b.csv.gz", status=1).err
     assert packed.endswith("`pytest-irmetrics convert 'a b.csv.gz' 'a b.yaml'`.\n")
     Path("b.YML").write_text(GOLDEN)

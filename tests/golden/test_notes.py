@@ -115,7 +115,7 @@ def test_queries_that_ask_the_same_are_named(capsys, one, other, relevant, more,
     assert len(found) == (advice is not None)
     for line in found:
         assert line.startswith(
-            f"faq.yaml:3: note: {other!r} is {one!r} on line 2 but for case and punctuation."
+            f"faq.yaml:3: note: {other!r} is {one!r} on line 2 but for case, punctuation or Unicode form."
         )
         assert advice in line
 

@@ -25,7 +25,9 @@ def test_each_tag_that_enough_queries_carry_is_gated_and_the_others_are_named(pr
     gated(project, 'ir_threshold("mrr", 0.8, tag="*")')
     passed = project.run("-q")
     passed.assert_outcomes(passed=1)
-    assert "Not gated, as fewer than 10 queries carry the tag: rare (3)." in printed(passed)
+    assert "The limit on each tag leaves out those that fewer than 10 queries carry: rare (3)." in printed(
+        passed
+    )
     project.answers(SHORT_LOST)
     failed = project.run()
     failed.assert_outcomes(failed=1)
