@@ -152,8 +152,7 @@ def relevant_counts(comparison: Comparison, metric: Metric | None) -> str:
     left, came, before, now, lower, higher = map(round, counts)
     return (
         f"{plural(left, relevant_word(comparison.now))} left {_results(comparison)}, {came:,} came in; something relevant is found for "
-        f"{now:,} of {plural(judged, 'query')} (was {before:,}), first at a lower rank for "
-        f"{lower:,}, higher for {higher:,}."
+        f"{now:,} of {plural(judged, 'query')} (was {before:,}), first at a lower rank for {lower:,}, higher for {higher:,}."
     )
 
 
@@ -207,7 +206,4 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
         return None
     of = f"{plural(results, 'result')}{' of answers that keep some' if others else ''} {'is' if new == 1 else 'are'} new"
     there = "" if metric.cutoff in (None, comparison.depth) else f" in the first {metric.cutoff}"
-    return (
-        f"Missing judgments? {new:,} of {of}{there} and unjudged, and {left or 'no'} unjudged {'one' if left == 1 else 'ones'} "
-        "made way for them. Judge both runs before you decide."
-    )
+    return f"Missing judgments? {new:,} of {of}{there} and unjudged, and {left or 'no'} unjudged {'one' if left == 1 else 'ones'} made way for them. Judge both runs before you decide."

@@ -199,10 +199,7 @@ def _same_answer(answers: AnswerPairs) -> str | None:
     answers_before = {pair.before for pair in answers if pair.now == answer} - {answer}
     if not _enough(times, answers) or len(answers_before) < _FEWEST:
         return None
-    return (
-        f"The same {plural(len(answer), 'result')} came back for {times:,} of "
-        f"{plural(len(answers), 'query')}. Check whether the query's text reaches the engine, and for a cache."
-    )
+    return f"The same {plural(len(answer), 'result')} came back for {times:,} of {plural(len(answers), 'query')}. Check whether the query's text reaches the engine, and for a cache."
 
 
 def _reversed(answers: AnswerPairs) -> str | None:
@@ -225,10 +222,7 @@ def _other_query(answers: AnswerPairs) -> str | None:
     if not seen:
         return None
     query, now = seen[0].query, seen[0].now
-    return (
-        f"{_of_answers(seen, answers)} are the baseline's answer to another query: {quote(query.id)} got that of "
-        f"{quote(owners[now].id)}. Look for a cache and its key, shared state, a fallback, or results put together by position."
-    )
+    return f"{_of_answers(seen, answers)} are the baseline's answer to another query: {quote(query.id)} got that of {quote(owners[now].id)}. Look for a cache and its key, shared state, a fallback, or results put together by position."
 
 
 def _ended_early(answers: AnswerPairs) -> str | None:
@@ -253,10 +247,7 @@ def _began_late(answers: AnswerPairs) -> str | None:
     # Where all lost the same, that is gone.
     if not _enough(starts[skipped], answers) or len({one for one in beginnings if len(one) == skipped}) == 1:
         return None
-    return (
-        f"{starts[skipped]:,} of {plural(len(answers), 'answer')} begin at the baseline's result {skipped + 1}, and from there on are the "
-        "baseline's. Look at the offset or page that is asked for, and at where results begin to be read."
-    )
+    return f"{starts[skipped]:,} of {plural(len(answers), 'answer')} begin at the baseline's result {skipped + 1}, and from there on are the baseline's. Look at the offset or page that is asked for, and at where results begin to be read."
 
 
 def _skipped(pair: AnswerPair) -> int:
@@ -272,10 +263,7 @@ def _other_texts(answers: AnswerPairs) -> str | None:
     seen = _showing(_changed(answers), _lost_passages_in_place)
     if not seen:
         return None
-    return (
-        f"{_of_answers(seen, answers)} differ only where a judged passage stood: a chunk of its document came back there, "
-        "without the passage. Look at the texts: a stale index, documents that were edited, or how texts are cleaned and cut."
-    )
+    return f"{_of_answers(seen, answers)} differ only where a judged passage stood: a chunk of its document came back there, without the passage. Look at the texts: a stale index, documents that were edited, or how texts are cleaned and cut."
 
 
 def _lost_passages_in_place(pair: AnswerPair) -> bool:
@@ -311,10 +299,7 @@ def _nothing_shared(answers: AnswerPairs) -> str | None:
     known = {*chain.from_iterable(pair.before for pair in answers)}
     unknown = known.isdisjoint(chain.from_iterable(pair.now for pair in answers))
     of_no_query = "; no id is the baseline's, as where each index draws its own" if unknown else ""
-    return (
-        f"{_of_answers(seen, answers)} share next to nothing with the baseline's{of_no_query}. "
-        "Look at what is searched (index, model, page), and at how results are sorted."
-    )
+    return f"{_of_answers(seen, answers)} share next to nothing with the baseline's{of_no_query}. Look at what is searched (index, model, page), and at how results are sorted."
 
 
 def _fewer_results(answers: AnswerPairs) -> str | None:
@@ -330,10 +315,7 @@ def _fewer_results(answers: AnswerPairs) -> str | None:
     if not any(pair.returned for pair in shorter):
         look = "errors or time-outs that the search turns into no results, or a filter that leaves none"
     lengths = mean([pair.returned for pair in shorter]), mean([len(pair.before) for pair in shorter])
-    return (
-        f"Fewer results come back for {len(shorter):,} of {plural(len(answers), 'query')}: {lengths[0]:.1f} on average, "
-        f"{lengths[1]:.1f} before. Look for {look}."
-    )
+    return f"Fewer results come back for {len(shorter):,} of {plural(len(answers), 'query')}: {lengths[0]:.1f} on average, {lengths[1]:.1f} before. Look for {look}."
 
 
 def is_part(now: Sequence[str], before: Sequence[str]) -> bool:

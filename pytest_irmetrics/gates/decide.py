@@ -163,10 +163,7 @@ def _each(case: Case, gate: Gate) -> Verdict | None:
     if not below:
         text = f"{subject(gate)} is at least {score_text(limit)} for each of {asked}."
         return Verdict.of(gate, "passed", text)
-    text = (
-        f"{subject(gate)} is below {score_text(limit, lowest)} for {len(below):,} of {asked}; "
-        f"the lowest is {score_text(lowest, limit)}, and each must reach it."
-    )
+    text = f"{subject(gate)} is below {score_text(limit, lowest)} for {len(below):,} of {asked}; the lowest is {score_text(lowest, limit)}, and each must reach it."
     queries = tuple([query_id for _, query_id in below])
     return Verdict.of(gate, "failed", text, queries=queries, limit=limit, value=lowest)
 

@@ -89,10 +89,7 @@ def check_unedited(case: Case) -> Iterator[Verdict]:
         gives = "none" if first.found is None else score_text(first.found, first.stated)
         names = listed([mean.metric.name for mean in others])
         also = f" {names} {'differs' if len(others) == 1 else 'differ'} too." if others else ""
-        text = (
-            f"{file} was edited after it was stored: its header says {first.metric.name} {score_text(first.stated, first.found)}, and "
-            f"its rankings and judgments give {gives}.{also}"
-        )
+        text = f"{file} was edited after it was stored: its header says {first.metric.name} {score_text(first.stated, first.found)}, and its rankings and judgments give {gives}.{also}"
         yield Verdict("failed", text, "baseline", details=(how_to_restore(file),))
 
 
@@ -135,15 +132,9 @@ def _too_few_paired(comparison: Comparison, share: float, against: Against, tag:
     The share is by weight. Of the whole set it is said, too, where the others are.
     """
     passages = len(comparison.passages_edited)
-    others = (
-        f": {len(comparison.removed):,} removed, {len(comparison.reworded):,} reworded, {len(comparison.new):,} new"
-        f"{f', {passages:,} with other passages' if passages else ''}"
-    )
+    others = f": {len(comparison.removed):,} removed, {len(comparison.reworded):,} reworded, {len(comparison.new):,} new{f', {passages:,} with other passages' if passages else ''}"
     tagged, others = ("", others) if tag is None else (f" tagged {tag}", "")
-    return (
-        f"Only {_per_cent(share)} of {against.name}'s queries{tagged} (by weight) are still asked in the same words{others}. "
-        "That is too few to say that nothing regressed."
-    )
+    return f"Only {_per_cent(share)} of {against.name}'s queries{tagged} (by weight) are still asked in the same words{others}. That is too few to say that nothing regressed."
 
 
 def _pair_again(against: Against) -> str:
@@ -319,10 +310,7 @@ class _Move:
         if change.better:
             worse = len(change.worse)
             how, broke = f"{worse} of them down", "that one" if worse == 1 else "those"
-        return (
-            f"Only {count} queries changed, {how}. The smallest p that {count} can give is "
-            f"{score_text(least, level, digits=2)}: too few to generalise from, but {broke} did break."
-        )
+        return f"Only {count} queries changed, {how}. The smallest p that {count} can give is {score_text(least, level, digits=2)}: too few to generalise from, but {broke} did break."
 
     @property
     def moved(self) -> str:

@@ -76,8 +76,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "ir_golden(*paths, depth=None, duplicates=None): the golden query sets of a test, as globs relative to "
-        "its file; one test item each.",
+        "ir_golden(*paths, depth=None, duplicates=None): the golden query sets of a test, as globs relative to its file; one test item each.",
     )
     config.addinivalue_line(
         "markers",

@@ -42,10 +42,7 @@ _NO_GOLDEN_SET = (
     "fixture by request.getfixturevalue, has to do: such a test is not parametrized."
 )
 
-_OTHER_FOLDER = (
-    "pytest gave this test the retriever of {}, another folder's: it keeps no conftest.py to its own folder that is not "
-    "below its rootdir, {}. Call pytest in a folder above both, with --rootdir=., or keep a pytest.ini there."
-)
+_OTHER_FOLDER = "pytest gave this test the retriever of {}, another folder's: it keeps no conftest.py to its own folder that is not below its rootdir, {}. Call pytest in a folder above both, with --rootdir=., or keep a pytest.ini there."
 
 
 def name_in_file(node: pytest.Item) -> str:
@@ -159,8 +156,7 @@ class GatedItem:
                 for tags in (golden.tags, *siblings)
             ):
                 raise MisuseError(
-                    f"{threshold.origin}: no query has the tag {threshold.tag!r}, so the threshold binds to nothing. "
-                    f"The tags are: {', '.join(sorted(golden.tags)) or 'none'}."
+                    f"{threshold.origin}: no query has the tag {threshold.tag!r}, so the threshold binds to nothing. The tags are: {', '.join(sorted(golden.tags)) or 'none'}."
                 )
         return [marked[0], list(golden.thresholds), *marked[1:], list(settings.thresholds)]
 
@@ -289,7 +285,6 @@ def _read_provenance(given: Any) -> Provenance | None:
             found[str.__str__(name)] = int(value) if whole else as_whole_number(number)
         else:
             raise MisuseError(
-                f"The fixture ir_provenance gave {describe(value)} for {name!r}, which is neither a text nor a finite number. "
-                "Write it as text, or leave it out."
+                f"The fixture ir_provenance gave {describe(value)} for {name!r}, which is neither a text nor a finite number. Write it as text, or leave it out."
             )
     return found or None

@@ -226,10 +226,7 @@ def foreign_fixture_problem(item: pytest.Item) -> str | None:
     """Return what an item with marks of ours fails with whose fixture `irmetrics` is another plugin's, or the user's own."""
     if not any(mark.name in _MARKS for mark in item.iter_markers()):
         return None
-    return (
-        f"The marks on {item.name} bind to nothing: its fixture irmetrics is another than the plugin's, and nothing was "
-        "checked. Give that fixture another name, or let it wrap the plugin's: def irmetrics(irmetrics)."
-    )
+    return f"The marks on {item.name} bind to nothing: its fixture irmetrics is another than the plugin's, and nothing was checked. Give that fixture another name, or let it wrap the plugin's: def irmetrics(irmetrics)."
 
 
 def _misspelt(name: str, registered: set[str]) -> Iterator[str]:

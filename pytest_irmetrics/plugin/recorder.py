@@ -39,10 +39,7 @@ _PHASES = ("setup", "call", "teardown")
 _OUTCOMES = ("passed", "failed", "skipped")
 """Any other outcome, a plugin's ``rerun`` or ``retried``, is of an attempt that does not count."""
 
-_GONE = (
-    "a branch takes no baseline away where `ir_accept = fail`, and this one does: see the note. Bring each back with its test, "
-    "or add `-o ir_accept=warn` to this command."
-)
+_GONE = "a branch takes no baseline away where `ir_accept = fail`, and this one does: see the note. Bring each back with its test, or add `-o ir_accept=warn` to this command."
 """What the session fails with where `ir_accept = fail` and baselines are gone."""
 
 _CI_COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION", "BITBUCKET_COMMIT", "CIRCLE_SHA1")

@@ -137,8 +137,7 @@ def blocks(history: BaselineHistory, limit: int) -> Iterator[Block]:
     best = next(one for one in courses if one.metric == leading).best
     if best is not points[-1]:
         yield Text(
-            f"{leading} was best in {best.short} ({best.date}, {best.subject}): over the queries that both hold, today is "
-            f"{signed_text(best.until_today[leading])} from there."
+            f"{leading} was best in {best.short} ({best.date}, {best.subject}): over the queries that both hold, today is {signed_text(best.until_today[leading])} from there."
         )
     yield from (Text(f"note: {note}", "warn") for note in history.notes)
     yield Text("")

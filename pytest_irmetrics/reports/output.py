@@ -21,10 +21,7 @@ from pytest_irmetrics.run.run_json import FORMAT as RUN_FORMAT
 FORMATS = [found.name for found in pkgutil.iter_modules(formats.__path__)]
 """The formats by name, each a module of that folder; none is imported before it is needed."""
 _PREFIX = re.compile(r"([A-Za-z]{2,}):(.*)", re.DOTALL)  # one letter is a drive
-_ACCEPTED = (
-    f"Give a path that ends in {', '.join(f'.{one}' for one in FORMATS[:-1])} or .{FORMATS[-1]}, or say the format first: "
-    f"{', '.join(f'{one}:PATH' for one in FORMATS)}."
-)
+_ACCEPTED = f"Give a path that ends in {', '.join(f'.{one}' for one in FORMATS[:-1])} or .{FORMATS[-1]}, or say the format first: {', '.join(f'{one}:PATH' for one in FORMATS)}."
 _SUMMARY = "GITHUB_STEP_SUMMARY"
 
 

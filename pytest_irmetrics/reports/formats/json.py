@@ -73,8 +73,7 @@ def loads(text: str) -> SessionReport:
     version = document.get("version")
     if not isinstance(version, int) or version > VERSION:
         raise IRMetricsError(
-            f"was written in a version of the format that this pytest-irmetrics does not know; it reads up to {VERSION}. "
-            "Upgrade pytest-irmetrics, or write the report anew."
+            f"was written in a version of the format that this pytest-irmetrics does not know; it reads up to {VERSION}. Upgrade pytest-irmetrics, or write the report anew."
         )
     try:
         return _session(document)
