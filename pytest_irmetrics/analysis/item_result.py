@@ -23,8 +23,6 @@ from pytest_irmetrics.reports.item_report import (
     ScoreRow,
     SinceReport,
     VerdictReport,
-    decisive,
-    explaining_gates,
 )
 from pytest_irmetrics.thresholds import WORDS, Gates
 
@@ -71,25 +69,24 @@ class ItemResult:
         ``judge`` is the command that lists what to judge, which is kept where judgments would decide on a failure: by what metric is added.
         """
         now, leading = self.evaluation, self.leading_metric
-        gates = [_verdict_report(verdict) for verdict in self.verdicts]
         report = ItemReport(
             nodeid=nodeid,
             golden_set=golden_set,
             outcome="error" if now.errors else "failed" if self.failed else "passed",
             rows=self._rows(),
             leading_metric=None if leading is None else leading.name,
-            gates=gates,
+            gates=[_verdict_report(verdict) for verdict in self.verdicts],
             slices=self._rows_by_tag(),
             notes=list(self.notes),
             query_count=len(now.counted),
             unasked=now.retrieved.unasked,
             xfail_count=len(now.known_bad),
-            queries=self._queries(gates, everything=everything),
             against=self.against.name or None,
             depth=now.depth,
             since=self.since,
             selftest=self.degradations,
         )
+        report.queries = self._queries(report, everything=everything)
         if self.comparison is not None:
             if self.failed:
                 self._add_kind_of_change(report, self.comparison, judge)
@@ -124,20 +121,20 @@ class ItemResult:
         elif difference:
             report.notes.insert(0, Note("normal", f"Provenance: {difference}"))
 
-    def _queries(self, gates: Sequence[VerdictReport], *, everything: bool) -> list[QueryReport]:
+    def _queries(self, report: ItemReport, *, everything: bool) -> list[QueryReport]:
         """Return the queries that explain the failed gates, or all, in the order of every output.
 
         Those with an error come first, then what explains the failure best, the largest falls, the lowest scores.
         """
         known, only = self.evaluation.golden.queries, self.evaluation.only
-        failed = decisive(gates)
+        failed = report.decisive_gates
         ids = dict.fromkeys(query_id for gate in failed for query_id in gate.queries)
         today = {query_id for gate in failed if not gate.as_stored for query_id in gate.queries}
         as_stored = ids.keys() - today
         if everything:
             ids = dict.fromkeys(query_id for query_id in known if only is None or query_id in only)
         explaining: dict[str, dict[str, None]] = {
-            i: {} for gate in explaining_gates(gates) for i in gate.queries
+            i: {} for gate in report.explaining_gates for i in gate.queries
         }
         for verdict in self.verdicts[: len(failed)]:
             for query_id in explaining.keys() & verdict.queries if verdict.metric else ():

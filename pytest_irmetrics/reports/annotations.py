@@ -11,8 +11,9 @@ from pathlib import Path
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.files import nearest_repository, relative_path
 from pytest_irmetrics.base.wording import cut, listed, plural
+from pytest_irmetrics.reports.document import named_queries
 from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
-from pytest_irmetrics.reports.query_details import look_command, query_block
+from pytest_irmetrics.reports.query_details import query_block
 from pytest_irmetrics.reports.session_report import SessionReport
 
 _MOST = 10
@@ -52,7 +53,7 @@ def github_warnings(session: SessionReport) -> Iterator[str]:
         for item, gate in session.verdicts(state)[:_MOST]:
             where = {} if item.since is None else {"file": item.since.file}
             title = f"A fall in search quality is {state}"
-            worse = f" {gate.named_queries(_NAMED)}." if gate.queries else ""
+            worse = f" {named_queries(gate, _NAMED)}." if gate.queries else ""
             yield _command(name, where, title, f"{item.nodeid}: {gate.text}{worse}")
 
 
@@ -67,12 +68,12 @@ def _unmeasured(session: SessionReport, root: str) -> Iterator[str]:
 
 def _failed(item: ItemReport, session: SessionReport) -> str:
     """Return an error: what fails, the query that broke most, and how to look closer."""
-    failed = item.verdicts("failed")
+    failed = item.failed_gates
     lines = [gate.text for gate in failed[:_NAMED]]
     if len(failed) > _NAMED:
         lines.append(f"And {plural(len(failed) - _NAMED, 'more gate')}.")
     lines += item.kind_sentences[:1]
-    worst, look = item.worst, look_command(item)
+    worst, look = item.worst, item.look_command
     if worst is not None:
         lines.append(_worst(worst, item))
     lines.append(f"Test: {item.nodeid}" if look is None else f"To look closer: {look}")

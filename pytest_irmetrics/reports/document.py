@@ -15,7 +15,7 @@ from pytest_irmetrics.reports.item_report import (
     Degradation,
     ItemReport,
     ScoreRow,
-    explaining_gates,
+    VerdictReport,
     mean_name,
 )
 from pytest_irmetrics.reports.session_report import SessionReport, full_mean_text, mean_text, parameters
@@ -45,14 +45,12 @@ def failure(item: ItemReport) -> Iterator[Block]:
     yield from _slices(item)
     yield from _selftest(item)
     yield from (note for note in notes if note.level is not Level.QUIET)
-    if item.verdicts("failed"):
-        from pytest_irmetrics.reports.query_details import look_command  # noqa: PLC0415 - a test that passes has no use for it
-
-        commands = (
-            ("To look closer", look_command(item)),
+    if item.failed_gates:
+        commands = [
+            ("To look closer", item.look_command),
             ("To judge both", item.judge),
             ("To accept it", item.accept),
-        )
+        ]
         yield Commands([(purpose, command) for purpose, command in commands if command])
 
 
@@ -62,7 +60,7 @@ def beside_the_failure(item: ItemReport) -> Iterator[Block]:
         text = "Only single queries were judged; the gates on means were not (--ir-query)."
         yield Text(text, level=Level.QUIET)
     if item.outcome == "passed":
-        yield from (Text(gate.text, "warn") for gate in item.verdicts("not checked"))
+        yield from (Text(gate.text, "warn") for gate in item.gates if gate.state == "not checked")
     yield from _since(item)
 
 
@@ -74,18 +72,30 @@ def all_of(item: ItemReport) -> Iterator[Block]:
 
 def _undecided(item: ItemReport) -> Iterator[Block]:
     """Yield what is undecided; where the test passes with the queries that are worse, which a failure shows anyway."""
-    for gate in item.verdicts("undecided"):
+    for gate in (one for one in item.gates if one.state == "undecided"):
         yield Text(gate.text, "warn", level=Level.QUIET)
         if item.outcome == "passed" and gate.queries:
-            few, more = gate.named_queries(_WORST), gate.named_queries(_WORST_VERBOSE)
+            few, more = named_queries(gate, _WORST), named_queries(gate, _WORST_VERBOSE)
             yield Text(f"{few} (-vv shows them).", indent=1, until=Level.NORMAL)
             yield Text(f"{more}.", indent=1, level=Level.VERBOSE, until=Level.VERBOSE)
+
+
+def named_queries(gate: VerdictReport, most: int) -> str:
+    """Name the queries that explain a verdict, at most so many: `7 queries worse, the worst first: refund, hours and 5 more`."""
+    left = f" and {gate.explained_by - most:,} more" if gate.explained_by > most else ""
+    return f"{_worse(gate)}: {', '.join(gate.queries[:most])}{left}"
+
+
+def _worse(gate: VerdictReport, by: str = "") -> str:
+    """Say how many queries explain a verdict, and in which order they follow: `7 queries worse by mrr, the worst first`."""
+    first = ", the worst first" if gate.explained_by > 1 else ""
+    return f"{plural(gate.explained_by, 'query')} worse{by}{first}"
 
 
 def _verdicts(item: ItemReport) -> Iterator[Block]:
     """Yield what the failed gates say, the statistics of the first drop, and what kind of change it is."""
     tabled = {(row.metric, row.tag) for row in _failed_rows(item)}
-    failed = item.verdicts("failed")
+    failed = item.failed_gates
     first_drop = next((gate for gate in failed if gate.on_fall and gate.details), None)
     others = 0
     for place, gate in enumerate(failed):
@@ -117,7 +127,7 @@ def _failed_rows(item: ItemReport) -> list[ScoreRow]:
 
     Not those that fail by the stored judgments alone, which rows do not go by, nor for single queries' own thresholds.
     """
-    failed = [gate for gate in item.verdicts("failed") if not (gate.as_stored or gate.single)]
+    failed = [gate for gate in item.failed_gates if not (gate.as_stored or gate.single)]
     means = dict.fromkeys((gate.metric, gate.tag) for gate in failed)
     rows = {(row.metric, row.tag): row for row in item.rows if row.verdict == "FAILS"}
     return [rows[mean] for mean in means if mean in rows]
@@ -298,13 +308,13 @@ def _queries(item: ItemReport) -> Iterator[Block]:
 
 def _worst_first(item: ItemReport) -> str:
     """Return what stands above the queries: `27 queries worse by ndcg@10, the worst first:`."""
-    gate, *others = explaining_gates(item.gates)
+    gate, *others = item.explaining_gates
     since = f" since {item.against}" if item.since and item.since.where == item.against else ""
     shown = {query_id for one in others for query_id in one.queries}.difference(gate.queries)
     also = "; then those of other limits" if gate.explained_by < 3 and shown else ""
     if not gate.on_fall:
         return f"Its queries, the worst first{also}:"
-    return f"{gate.worse(f' by {mean_name(gate.metric, gate.tag)}{since}')}{also}:"
+    return f"{_worse(gate, f' by {mean_name(gate.metric, gate.tag)}{since}')}{also}:"
 
 
 def _selftest(item: ItemReport) -> Iterator[Block]:

@@ -7,12 +7,12 @@ Its dataclasses hold plain JSON values only, under the names that the JSON repor
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable, Mapping, Sequence
+import shlex
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from typing import Any, Literal
 
 from pytest_irmetrics.base.numbers import TOLERANCE
-from pytest_irmetrics.base.wording import plural
 
 OWN_BASELINE = "the baseline"
 """What ``ItemReport.against`` is for the test's own baseline; any other run that is compared with has another name."""
@@ -31,6 +31,12 @@ ROW_VERDICTS = {
 def mean_name(metric: object, tag: str | None) -> str:
     """Return what a mean is called: `mrr`, or over the queries with a tag `mrr [billing]`."""
     return str(metric) if tag is None else f"{metric} [{tag}]"
+
+
+def query_option(query_id: str) -> str:
+    """Return the option that shows a query in full, quoted for a shell: `--ir-query refund`."""
+    separator = "=" if query_id.startswith("-") else " "
+    return f"--ir-query{separator}{shlex.quote(query_id)}"
 
 
 @dataclass(eq=False, repr=False)
@@ -166,32 +172,6 @@ class VerdictReport:
     def explained_by(self) -> int:
         """How many queries explain it."""
         return len(self.queries) + self.more
-
-    def worse(self, by: str = "") -> str:
-        """Say how many queries explain it, and in which order they follow: `7 queries worse by mrr, the worst first`."""
-        first = ", the worst first" if self.explained_by > 1 else ""
-        return f"{plural(self.explained_by, 'query')} worse{by}{first}"
-
-    def named_queries(self, most: int) -> str:
-        """Name the queries that explain it, at most so many: `7 queries worse, the worst first: refund, hours and 5 more`."""
-        left = f" and {self.explained_by - most:,} more" if self.explained_by > most else ""
-        return f"{self.worse()}: {', '.join(self.queries[:most])}{left}"
-
-
-def decisive(gates: Sequence[VerdictReport]) -> list[VerdictReport]:
-    """Return the failed gates, which stand first; where none failed, those of which the fall is accepted."""
-    return [gate for gate in gates if gate.state == gates[0].state in ("failed", "accepted")]
-
-
-def explaining_gates(gates: Sequence[VerdictReport]) -> list[VerdictReport]:
-    """Return the decisive gates that name queries; where a drop is among them, without those on `min` and `max` of a mean.
-
-    What was low before the drop does not explain it.
-    """
-    failed = [gate for gate in decisive(gates) if gate.queries]
-    if any(gate.on_fall for gate in failed):
-        failed = [gate for gate in failed if gate.single or gate.on_fall or gate.word not in ("min", "max")]
-    return failed
 
 
 @dataclass(eq=False, repr=False)
@@ -329,13 +309,37 @@ class ItemReport:
         return sorted(rows, key=lambda row: (row.verdict != "FAILS", (row.metric, row.tag) != leads))
 
     @property
+    def failed_gates(self) -> list[VerdictReport]:
+        """The verdicts that fail the test."""
+        return [gate for gate in self.gates if gate.state == "failed"]
+
+    @property
+    def decisive_gates(self) -> list[VerdictReport]:
+        """The failed gates; where none failed, those of which the fall is accepted."""
+        return self.failed_gates or [gate for gate in self.gates if gate.state == "accepted"]
+
+    @property
+    def explaining_gates(self) -> list[VerdictReport]:
+        """The decisive gates that name queries; where a drop is among them, without those on `min` and `max` of a mean.
+
+        What was low before the drop does not explain it.
+        """
+        naming = [gate for gate in self.decisive_gates if gate.queries]
+        if any(gate.on_fall for gate in naming):
+            return [gate for gate in naming if gate.single or gate.on_fall or gate.word not in ("min", "max")]
+        return naming
+
+    @property
     def worst(self) -> QueryReport | None:
         """The query that explains a failure best; None where none does."""
         return next((query for query in self.queries if query.explains is not None), None)
 
-    def verdicts(self, state: str) -> list[VerdictReport]:
-        """Return the verdicts of a state, such as `failed`."""
-        return [gate for gate in self.gates if gate.state == state]
+    @property
+    def look_command(self) -> str | None:
+        """The command that shows the worst query in full; None where there is none, or it is shown so."""
+        if self.look is None or self.worst is None or self.only_queries:
+            return None
+        return f"{self.look} {query_option(self.worst.query_id)}"
 
     def dumps(self) -> str:
         """Return the report as ASCII JSON text, which any transport takes."""

@@ -1,11 +1,10 @@
-"""A query as a block of a report: its scores, which documents moved, both rankings side by side; and the options that show it.
+"""A query as a block of a report: its scores, which documents moved, both rankings side by side.
 
 `query_block` is what reports take. The words on each document, such as `grade 3` and `new`, are made in `_Documents`.
 """
 
 from __future__ import annotations
 
-import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import zip_longest
 from math import inf
@@ -15,19 +14,6 @@ from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.reports.blocks import Level, Query, RankedDocument, RankRow
 from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
-
-
-def query_option(query_id: str) -> str:
-    """Return the option that shows a query in full, quoted for a shell: `--ir-query refund`."""
-    separator = "=" if query_id.startswith("-") else " "
-    return f"--ir-query{separator}{shlex.quote(query_id)}"
-
-
-def look_command(item: ItemReport) -> str | None:
-    """Return the command that shows in full the query that explains a failure best; None where no query does, or is shown so."""
-    if item.look is None or item.worst is None or item.only_queries:
-        return None
-    return f"{item.look} {query_option(item.worst.query_id)}"
 
 
 def query_block(

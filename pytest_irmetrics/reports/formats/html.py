@@ -17,8 +17,8 @@ from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.reports import document, plots
 from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table, Text, is_shown_at
 from pytest_irmetrics.reports.html_page import page
-from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, QueryReport
-from pytest_irmetrics.reports.query_details import query_block, query_option
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, QueryReport, query_option
+from pytest_irmetrics.reports.query_details import query_block
 from pytest_irmetrics.reports.session_report import RunInfo, SessionReport, gated_score, subject
 
 BEGINNING = "<!doctype html>"
@@ -102,7 +102,7 @@ def _lead(item: ItemReport, session: SessionReport) -> list[str]:
     if not session.fails(item):
         means = ", ".join(gated_score(row) for row in item.gated_rows[:3])
         return [means] if means and len(session.items) == 1 else []
-    text = next((gate.text for gate in item.verdicts("failed")), f"It {session.verdict(item)}.")
+    text = next((gate.text for gate in item.failed_gates), f"It {session.verdict(item)}.")
     return [text, *filter(None, [item.provenance]), *item.kind_sentences]
 
 
