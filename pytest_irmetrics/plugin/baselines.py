@@ -1,4 +1,11 @@
-"""Read the run that a test is compared with, and find the stored baselines that no test has."""
+"""Read the run that a test is compared with, and find the stored baselines that no test has.
+
+| function | which baselines it finds | what is said of them |
+|---|---|---|
+| `_without_test` | those of a module or function that is gone | a test without a baseline fails with the `git mv` of the one that may be its own |
+| `items_with_orphans` | those of a function that is there, and of none of its items | the function's first item fails, with the commands to move or delete each |
+| `unused_baselines` | those that no test of this run has read, whatever the reason | a note at the end names them |
+"""
 
 from __future__ import annotations
 
@@ -121,7 +128,8 @@ def _how_to_bring_back(item: GatedItem) -> str:
             if version.path == path and repository.read(version.commit, path) is not None:
                 command = ["git", "checkout", version.commit[:10], "--", item.settings.shown(file)]
                 return f"It was stored and is gone. To bring it back: {shlex.join(command)}\n"
-    alike = [path for path in _left_behind(item) if BaselineName.of(path).ids == BaselineName.of(file).ids]
+    ids = BaselineName.of(file).ids
+    alike = [path for path in _without_test(item.node.session) if BaselineName.of(path).ids == ids]
     if len(alike) != 1:
         return ""
     make = [] if file.parent.exists() else [["mkdir", "-p", item.settings.shown(file.parent)]]
@@ -129,27 +137,27 @@ def _how_to_bring_back(item: GatedItem) -> str:
     return f"Where the test was renamed, carry its baseline over: {' && '.join(map(shlex.join, [*make, move]))}\n"
 
 
-@lru_cache(maxsize=1)  # is asked for each baseline that is gone
-def modules_of(session: pytest.Session) -> Mapping[str, object]:
+@lru_cache(maxsize=1)  # each test without a baseline asks for them
+def _without_test(session: pytest.Session) -> list[Path]:
+    """Return the stored baselines whose test is gone."""
+    config = session.config
+    found = find_baselines(config.rootpath, run_config(config).baseline_dir, config.getini("norecursedirs"))
+    return [one for one, folder in found if is_test_gone(session, one, folder, lambda it: not it.exists())]
+
+
+def is_test_gone(
+    session: pytest.Session, baseline: Path, folder: Path, is_gone: Callable[[Path], bool]
+) -> bool:
+    """Tell whether the test of a baseline is gone: its module in a folder, as `is_gone` tells, or its function in a module of this run."""
+    name = BaselineName.of(baseline)
+    module = folder / f"{name.module.name}.py"
+    return is_gone(module) or not name.may_be_in(_modules(session).get(os.path.realpath(module)))
+
+
+@lru_cache(maxsize=1)  # each baseline is looked for in them
+def _modules(session: pytest.Session) -> Mapping[str, object]:
     """Return the modules that the tests of a session are in, by the real paths of their files."""
     return {os.path.realpath(one.path): getattr(one, "module", None) for one in session.items}
-
-
-_left_behind_key = pytest.StashKey[list[Path]]()
-
-
-def _left_behind(item: GatedItem) -> list[Path]:
-    """Return the stored baselines whose test is gone: its module, or its function in a module of this run. They are looked for once."""
-    config, directory = item.node.config, item.settings.baseline_dir
-    if _left_behind_key not in config.stash:
-        modules, found = modules_of(item.node.session), list[Path]()
-        config.stash[_left_behind_key] = found
-        for path, folder in find_baselines(config.rootpath, directory, config.getini("norecursedirs")):
-            name = BaselineName.of(path)
-            file = folder / f"{name.module.name}.py"
-            if not file.exists() or not name.may_be_in(modules.get(os.path.realpath(file))):
-                found.append(path)
-    return config.stash[_left_behind_key]
 
 
 def _require_same_shape(run: Run, item: GatedItem, shown: str, update: str) -> None:
@@ -193,8 +201,8 @@ def items_with_orphans(
     None in a run that does not gate, or collects some items of a test alone.
     """
     settings = run_config(config)
-    some = config.getoption("lf", None) or any("[" in one.partition("::")[2] for one in config.args)
-    if not settings.gates or settings.update or some:
+    selects_items = config.getoption("lf", None) or any("[" in one.partition("::")[2] for one in config.args)
+    if not settings.gates or settings.update or selects_items:
         return
     functions: dict[BaselineName, dict[Path, pytest.Item]] = {}
     """By their name without parameters."""
@@ -219,24 +227,33 @@ def _on_orphans(orphans: list[Path], new: Mapping[Path, pytest.Item], shown: Cal
     why = "its golden set, or its parameters, were renamed, or are gone."
     lines = [f"The {which} to no item of this test: {why}"]
     for orphan in orphans:
-        alike = [path for path in new if BaselineName.of(orphan).parts <= BaselineName.of(path).parts]
-        to = alike or _asking_half(orphan, new)
-        moves = [shlex.join(["git", "mv", shown(orphan), shown(path)]) for path in to]
-        several = "got parameters, one of these, to the test that searches as it did"
-        lines += [f"Where it {'was renamed' if len(moves) == 1 else several}:", *moves] if moves else []
+        moves = [shlex.join(["git", "mv", shown(orphan), shown(path)]) for path in _successors(orphan, new)]
+        if len(moves) == 1:
+            lines += ["Where it was renamed:", *moves]
+        elif moves:
+            lines += ["Where it got parameters, one of these, to the test that searches as it did:", *moves]
     lines.append(f"Where it is meant to be gone: {shlex.join(['git', 'rm', *names])}")
     return "\n".join(map(printable, lines))
 
 
-def _asking_half(stored: Path, new: Mapping[Path, pytest.Item]) -> Iterator[Path]:
-    """Yield where the baselines of those `new` items are to be that ask half of the queries or more which a stored one holds."""
+def _successors(orphan: Path, new: Mapping[Path, pytest.Item]) -> list[Path]:
+    """Return the paths of those `new` items that a baseline may be carried over to.
+
+    They have all of its parameters; else its golden set; where none has, they ask half of its queries or more.
+    """
+    parts = BaselineName.of(orphan).parts
+    if alike := [path for path in new if parts <= BaselineName.of(path).parts]:
+        return alike
+    of_its_set, of_others = list[Path](), list[Path]()
     with suppress(IRMetricsError):
-        answers = Run.load(stored).answers
+        run = Run.load(orphan)
         for path, item in new.items():
-            golden = golden_parameter(item).path
+            golden, stored_for = golden_parameter(item).path, item.path.parent / (run.golden_set or "")
             queries = run_config(item.config).golden_set(golden).queries if golden else {}
-            if is_half_asked(answers, {*all_words(queries)}):
-                yield path
+            if golden and is_half_asked(run.answers, {*all_words(queries)}):
+                is_its_set = os.path.realpath(golden) == os.path.realpath(stored_for)
+                (of_its_set if is_its_set else of_others).append(path)
+    return of_its_set or of_others
 
 
 _NARROWING_OPTIONS = (

@@ -14,7 +14,6 @@ something got another name since. What is left of that commit then, and of no ot
 
 from __future__ import annotations
 
-import os
 import posixpath
 from collections import Counter
 from collections.abc import Container, Mapping
@@ -33,7 +32,7 @@ from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import stored_runs
 from pytest_irmetrics.golden import GoldenSet, Query
-from pytest_irmetrics.plugin.baselines import modules_of
+from pytest_irmetrics.plugin.baselines import is_test_gone
 from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import Note, SinceReport
@@ -60,13 +59,19 @@ class _Fork:
     _runs: dict[str, Run | None] = field(default_factory=dict)
 
     @cached_property
+    def files(self) -> set[str]:
+        """The paths of the commit's files."""
+        return set(self.repository.files(self.commit, ""))
+
+    @cached_property
     def baselines(self) -> list[str]:
         """The paths of the commit's baselines."""
-        return [one for one in self.repository.files(self.commit, "") if is_baseline(one, self.directory)]
+        return sorted(one for one in self.files if is_baseline(one, self.directory))
 
-    def is_gone(self, path: str) -> bool:
+    def is_gone(self, file: Path) -> bool:
         """Tell whether a file of the commit is gone, also where that is not staged; not one that a sparse checkout leaves out."""
-        return not (self.repository.top / path).exists() and path not in self.left_out
+        path = file.relative_to(self.repository.top).as_posix()
+        return path in self.files and path not in self.left_out and not file.exists()
 
     def stored_run(self, path: str) -> Run | None:
         """Return the run in a baseline of the commit; None where there is no such file. Raises RunError and GitError."""
@@ -134,9 +139,9 @@ def _read_at(fork: _Fork, item: GatedItem) -> CommittedTest:
 
 
 def baselines_gone_since(session: pytest.Session, renamed: Container[str | None]) -> list[str]:
-    """Return the paths of the baselines below the root directory that are gone since HEAD left a branch, or whose tests are, but for the `renamed`.
+    """Return the baselines below the root directory that are gone since HEAD left a branch, or whose tests are, but for the `renamed`.
 
-    Empty where Git cannot tell.
+    Their paths are as `RunConfig.shown` has them. Empty where Git cannot tell.
     """
     config = session.config
     try:
@@ -145,8 +150,10 @@ def baselines_gone_since(session: pytest.Session, renamed: Container[str | None]
     except GitError:  # each test failed with it
         return []
     carried_over = {path for new, path in fork.renamed.items() if is_baseline(new, fork.directory)}
-    gone = (one for one in fork.baselines if _test_is_gone(session, fork, one) and one not in carried_over)
-    return [path for path in gone if path not in renamed and PurePosixPath(path).is_relative_to(root)]
+    left = (one for one in fork.baselines if one not in carried_over and one not in renamed)
+    gone = (PurePosixPath(one) for one in left if _test_is_gone(session, fork, one))
+    below = (path.relative_to(root) for path in gone if path.is_relative_to(root))
+    return [run_config(config).shown(config.rootpath / path) for path in below]
 
 
 # Another name of its baseline
@@ -183,27 +190,24 @@ def _renamed_test(item: GatedItem, fork: _Fork, path: str) -> str:
     One of the same module and parameters may hold none. Of equals the one whose parameters are most alike, then the one that is the
     same file for Git, by its content; that, or the path itself, where there is none. Raises RunError.
     """
-    name = BaselineName.of(path)
+    name, git_says = BaselineName.of(path), fork.renamed.get(path, path)
     asked = {*stored_runs.all_words(item.golden.queries)}
-    git_says = fork.renamed.get(path, path)
-    found = [(0, 0, True, git_says)]
+    found: dict[str, tuple[int, int, bool]] = {}
+    """Path → how many of its queries are asked, how many parts of its parameters are the test's, whether Git says so."""
     for one in fork.baselines:
-        run = fork.stored_run(one) if _test_is_gone(item.node.session, fork, one) else None
-        if run is not None:
-            other, is_its_own = BaselineName.of(one), stored_runs.is_half_asked(run.answers, asked)
-            if other._replace(function=name.function) == name or is_its_own:
-                held = stored_runs.count_asked(run.answers, asked)
-                found.append((held + 1, len(name.parts & other.parts), one == git_says, one))
-    return max(found)[-1]
+        if _test_is_gone(item.node.session, fork, one):
+            other, answers = BaselineName.of(one), (fork.stored_run(one) or Run({})).answers
+            is_its_own = stored_runs.is_half_asked(answers, asked)
+            if is_its_own or other._replace(function=name.function) == name:
+                held = stored_runs.count_asked(answers, asked)
+                found[one] = held, len(name.parts & other.parts), one == git_says
+    return max(found, key=lambda one: (found[one], one), default=git_says)
 
 
 def _test_is_gone(session: pytest.Session, fork: _Fork, path: str) -> bool:
-    """Tell whether a baseline of the commit is of no test any more: it is gone, or its module, or its function in a module of this run."""
-    name = BaselineName.of(path)
-    file = (folder_of_test(path, fork.directory) / f"{name.module.name}.py").as_posix()
-    if fork.is_gone(path) or file in fork.deleted or file in fork.renamed.values():
-        return True
-    return not name.may_be_in(modules_of(session).get(os.path.realpath(fork.repository.top / file)))
+    """Tell whether a baseline of the commit is of no test any more: it is gone, or its test is."""
+    file, folder = fork.repository.top / path, fork.repository.top / folder_of_test(path, fork.directory)
+    return fork.is_gone(file) or is_test_gone(session, file, folder, fork.is_gone)
 
 
 # Other names of its queries
