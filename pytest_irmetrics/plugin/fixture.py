@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from time import monotonic
-from typing import Any, NoReturn
+from typing import Any, Literal, NoReturn
 
 import pytest
 
@@ -46,12 +46,18 @@ _NO_RETRIEVER = (
 _PROGRESS_SECONDS = 10.0
 """Before the first line that says how far the retrieval has come, and between two."""
 
-_NOT_AWAITED = "irmetrics.acheck() was not awaited, so nothing was checked. Write: await irmetrics.acheck()"
 _ITSELF = (
     "The run that stands in for the search is the file that it is compared with, so nothing can fall. Give today's run: "
     "write it with --ir-report=json:run.json, or as a TREC run."
 )
-_NOT_FINISHED = "irmetrics.check() was called and did not come to its end, so nothing was checked. Let what it raises pass, and wait for it."
+_State = Literal["not called", "not awaited", "not finished", "failed", "passed"]
+"""How far the call of ``check`` has come; a failure may have been caught by the body, or raised in another thread."""
+
+_NOT_CHECKED: Mapping[_State, str] = {
+    "not awaited": "irmetrics.acheck() was not awaited, so nothing was checked. Write: await irmetrics.acheck()",
+    "not finished": "irmetrics.check() was called and did not come to its end, so nothing was checked. Let what it raises pass, and wait for it.",
+}
+"""What a test fails with whose body passes in such a state."""
 
 _CALL_CHECK = (
     "so nothing was checked. Call it; or, in a test that is to gate nothing, call pytest_irmetrics.evaluate(golden, "
@@ -74,13 +80,9 @@ class IRMetrics:
     def __init__(self, item: GatedItem) -> None:
         self._item = item
         self._report: ItemReport | None = None
-        self._problem: str | None = None
-        """What a test fails with whose body passes, empty for nothing; None until a check is called.
-
-        A check that began has not ended yet; a failure of it may have been caught by the body, or raised in another thread.
-        """
-        self._headline = ""
-        """The one line that stands for such a failure."""
+        self._state: _State = "not called"
+        self._failure = self._headline = ""
+        """The message of a check that failed, and the one line that stands for it."""
         self.is_over = False
         """Whether the body has run."""
         # A rerun measures anew what JUnit's file (--junitxml) has as properties of the test.
@@ -101,7 +103,7 @@ class IRMetrics:
     ) -> Coroutine[Any, Any, Evaluation]:
         """Do as ``check`` does, for async tests; the retriever may be sync or async."""
         self._begin_check()  # here, so that a call that is never awaited counts as one
-        self._problem = _NOT_AWAITED
+        self._state = "not awaited"
         return self._check(retriever, golden, against, aretrieve)
 
     def evaluate(self, *, retriever: Any = None, golden: Any = None) -> Evaluation:
@@ -122,7 +124,7 @@ class IRMetrics:
                 "irmetrics.check() was called when the test was over, so that its verdict counts for nothing. Call it in "
                 "the test's body, or in a fixture before its `yield`."
             )
-        if self._problem is not None:
+        if self._state != "not called":
             self._fail_check(
                 "This test calls check a second time, and a test has one verdict. Parametrize the fixture "
                 "retriever to check several, or use irmetrics.evaluate(), which gates nothing."
@@ -130,7 +132,7 @@ class IRMetrics:
 
     async def _check(self, retriever: Any, golden: Any, against: Any, ask: Ask) -> Evaluation:
         """Evaluate and gate. All that can be wrong besides the answers is read before the first query is asked."""
-        self._problem = _NOT_FINISHED
+        self._state = "not finished"
         try:
             item = self._item.with_golden(golden)
             item.queries()  # skips the test that has none of --ir-query
@@ -206,8 +208,8 @@ class IRMetrics:
             # Not those of an evaluate() before it beside these.
             properties[:] = [*(one for one in properties if one[0] not in found), *found.items()]
         # A second check may have been refused meanwhile, in another thread or task.
-        if result.checked and self._problem == _NOT_FINISHED:
-            self._problem = ""
+        if result.checked and self._state == "not finished":
+            self._state = "passed"
         if result.failed:
             from pytest_irmetrics.reports.document import failure  # noqa: PLC0415 - a test that passes has no use for it
             from pytest_irmetrics.reports.terminal import lines  # noqa: PLC0415 - as above
@@ -221,7 +223,7 @@ class IRMetrics:
 
     def _fail_check(self, message: str, headline: str = "") -> NoReturn:
         """Fail ``check``, and remember it: a body that swallows the exception has not passed for that."""
-        self._problem, self._headline = message, headline
+        self._state, self._failure, self._headline = "failed", message, headline
         fail(message, headline)
 
     def end_body(self, raised: BaseException | None) -> None:
@@ -238,16 +240,18 @@ class IRMetrics:
                 "This test is `async def`, and no plugin runs it, so nothing was checked. Install pytest-asyncio or "
                 "anyio, or write a plain `def` test: irmetrics.check() takes an async retriever too."
             )
-        problem = self._why_uncalled() if self._problem is None else self._problem
         kept = getattr(self._item.node, "_excinfo", None) or []  # what a unittest.TestCase raised is there
         raised = kept[-1].value if kept else raised
-        hides = type(raised).__name__ in _SKIPS and self._problem not in (None, _NOT_AWAITED, _NOT_FINISHED)
+        problem = _NOT_CHECKED.get(self._state, self._failure)
+        if self._state == "not called":
+            problem = self._why_uncalled()
+        hides = self._state == "failed" and type(raised).__name__ in _SKIPS
         if problem and (raised is None or hides):
             kept.clear()
             fail(problem, self._headline)
 
-    def _why_uncalled(self) -> str | None:
-        """Return what a test fails with that never called check; None where nothing was to be gated."""
+    def _why_uncalled(self) -> str:
+        """Return what a test fails with that never called check; empty where nothing was to be gated."""
         item = self._item
         if item.parameter.problem is not None:
             return item.parameter.problem
@@ -263,7 +267,7 @@ class IRMetrics:
             return f"This test has a threshold on {bound.metric.name} ({bound.origin}), and its {never}, {_CALL_CHECK}"
         if item.settings.gates:
             return f"This run gates on the stored baselines, and this test's {never}, {_CALL_CHECK}"
-        return None
+        return ""
 
     def report_json(self) -> str | None:
         """Return the ItemReport as JSON, for the item's test report; None where nothing was evaluated."""
