@@ -75,34 +75,35 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     if run is None:
         report.details = ["There is no baseline of this test to compare with."]
         return
-    under_today = Comparison(now, now.of_run(run))
-    limits, judging = read_limits(run, now.custom, _ORIGIN), with_each_tag(gates, now, under_today)
+    comparison = Comparison(now, now.of_run(run))
+    limits, of_both = read_limits(run, now.custom, _ORIGIN), with_each_tag(gates, now, comparison)
     if limits is not None:  # the worse verdict counts
-        judging = Gates(judging, own=judging.own, also=[with_each_tag(limits.gates, now, under_today)])
-    edits = [*_edits(under_today, limits, gates, committed)]
+        of_both = Gates(of_both, own=of_both.own, also=[with_each_tag(limits.gates, now, comparison)])
+    edits = [*_edits(comparison, limits, gates, committed)]
     report.holds_less = any(edit.weaker for edit in edits)
-    judged = chain.from_iterable(one.slices for one in (judging, *judging.also))
-    gated = dict.fromkeys((metric, tag) for metric, tag in judged if metric.kind != "latency")
-    scored = replace(now, metrics=tuple(dict.fromkeys([*now.metrics, *(metric for metric, _ in gated)])))
+    slices = chain.from_iterable(one.slices for one in (of_both, *of_both.also))
+    gated = dict.fromkeys((metric, tag) for metric, tag in slices if metric.kind != "latency")
 
-    today = _as_strict_as_then(scored, edits, committed.golden)
-    comparison = Comparison(today, today.of_run(run))
+    # From here on what was counted and forbidden at the commit is today, too, and what was measured there is.
+    measured = replace(now, metrics=tuple(dict.fromkeys([*now.metrics, *(metric for metric, _ in gated)])))
+    strict_now = _as_strict_as_then(measured, edits, committed.golden)
+    strict_comparison = Comparison(strict_now, strict_now.of_run(run))
     own = None if has_other_run else stored
-    found = _judge(result, comparison, judging, own, committed)
-    forbids = any(query.forbidden for query in today.golden.queries.values())
+    found = _judge(result, strict_comparison, of_both, own, committed)
+    forbids = any(query.forbidden for query in strict_now.golden.queries.values())
     reads_on = forbids or any(metric.cutoff is None for metric, _ in gated)
     accepted = [*_not_judged_today(limits, edits, report.where, whole=reads_on)]
-    anew = "this test is compared with another run" if has_other_run else "this branch updates its baseline"
-    otherwise = anew if own is None or _differ(own.run, run) else _EDITED
+    stored_anew = "this branch updates its baseline" if own is None or _differ(own.run, run) else _EDITED
+    otherwise = "this test is compared with another run" if has_other_run else stored_anew
     for verdict, _ in found:
         if verdict.failed:
             # A metric that was gated at that commit alone has no score today.
             metric = verdict.metric if verdict.metric in now.metrics else None
             why = _why_it_passes(verdict, gates, committed) or otherwise
             accepted.append((verdict._replace(metric=metric), why))
-    moved = [*_means(comparison, scored, run, gated)]
-    if not (moved or accepted or comparison.is_unchanged):
-        moved = [f"Answers differ, and no gated mean moved. {find_sign(comparison).text}".rstrip()]
+    moved = [*_moved_means(strict_comparison, measured, run, gated)]
+    if not (moved or accepted or strict_comparison.is_unchanged):
+        moved = [f"Answers differ, and no gated mean moved. {find_sign(strict_comparison).text}".rstrip()]
     report.details = [
         *committed.told,
         *(verdict.text for verdict, _ in found if verdict.state == "undecided"),
@@ -232,38 +233,37 @@ def _add_accepted(result: ItemResult, committed: CommittedTest, found: Sequence[
     result.verdicts = tuple(sorted(verdicts, key=lambda verdict: STATES.index(verdict.state)))
 
 
-def _means(
+def _moved_means(
     comparison: Comparison, now: Evaluation, run: Run, gated: Iterable[tuple[Metric, str | None]]
 ) -> Iterator[str]:
     """Yield a sentence on each gated mean that moved, with the parts that edits and the retriever have in that, and who pays."""
-    first = replace(
-        comparison.baseline, golden=golden_set_as_stored(run), depth=run.depth or now.depth, only=None
-    )
-    labels = comparison.under_stored_labels or comparison
-    kept = now.narrowed(comparison.paired, comparison.depth)
+    golden, depth = golden_set_as_stored(run), run.depth or now.depth
+    as_judged_then = replace(comparison.baseline, golden=golden, depth=depth, only=None)
+    by_labels_then = comparison.under_stored_labels or comparison
+    paired = now.narrowed(comparison.paired, comparison.depth)
     dropped = "dropped" if len(comparison.paired) < len(run) else "depth"
-    last = "added" if comparison.new else "reworded"
+    added = "added" if comparison.new else "reworded"
     for metric, tag in gated:
-        if metric.kind == "overlap" and (change := comparison.change(metric, tag)).delta < -TOLERANCE:
+        change, change_then = (one.change(metric, tag) for one in (comparison, by_labels_then))
+        if metric.kind == "overlap" and change.delta < -TOLERANCE:
             yield f"{mean_name(metric, tag)} with the answers of then: {score_text(change.now)}."
+        # From the mean of then to today's: what is changed next → the mean after that.
         steps = {
-            "": first.mean_or_none(metric, tag),
-            dropped: labels.change(metric, tag).baseline,
-            joined(comparison.changed_labels(tag)) or "judgments": comparison.change(metric, tag).baseline,
-            "retriever": comparison.change(metric, tag).now,
-            "excluded": kept.mean_or_none(metric, tag),
-            last: now.mean_or_none(metric, tag),
+            "": as_judged_then.mean_or_none(metric, tag),
+            dropped: change_then.baseline,
+            joined(comparison.changed_labels(tag)) or "judgments": change.baseline,
+            "retriever": change.now,
+            "excluded": paired.mean_or_none(metric, tag),
+            added: now.mean_or_none(metric, tag),
         }
-        found = {part: mean for part, mean in steps.items() if mean is not None}
-        if len(found) == len(steps):
-            pairs = pairwise(found.items())
-            parts = {part: mean - was for (_, was), (part, mean) in pairs if abs(mean - was) > TOLERANCE}
-            if parts:
-                shown = ", ".join(f"{part} {signed_text(delta)}" for part, delta in parts.items())
-                worse = comparison.change(metric, tag).worse or labels.change(metric, tag).worse
-                now_moved, then_moved = (side.change(metric, tag).delta for side in (comparison, labels))
-                if then_moved < min(now_moved, 0.0) - TOLERANCE:
-                    shown += f" (by the labels of then {signed_text(then_moved)})"
-                moved = f"{mean_name(metric, tag)} {change_text(found[''], found[last])}: {shown}."
-                pay = plural(len(worse), "query pays", "queries pay")
-                yield f"{moved} {pay}: {listed(worse, FEW)}." if worse else moved
+        means = {part: mean for part, mean in steps.items() if mean is not None}
+        parts = {part: mean - was for (_, was), (part, mean) in pairwise(means.items())}
+        parts = {part: delta for part, delta in parts.items() if abs(delta) > TOLERANCE}
+        if parts and len(means) == len(steps):
+            shown = ", ".join(f"{part} {signed_text(delta)}" for part, delta in parts.items())
+            if change_then.delta < min(change.delta, 0.0) - TOLERANCE:
+                shown += f" (by the labels of then {signed_text(change_then.delta)})"
+            moved = f"{mean_name(metric, tag)} {change_text(means[''], means[added])}: {shown}."
+            worse = change.worse or change_then.worse
+            pay = plural(len(worse), "query pays", "queries pay")
+            yield f"{moved} {pay}: {listed(worse, FEW)}." if worse else moved
