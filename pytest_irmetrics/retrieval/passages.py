@@ -48,7 +48,7 @@ def read_chunk_ranking(
     first_ranks: dict[tuple[str, str | None], int] = {}
     texts = [_text(item) for item in items]
     is_blank = not any(text and text.strip() for text in texts)
-    # Of each chunk: whether it came before, which passages it holds, or nearly holds, and what stands for it in the ranking.
+    # Of each chunk: whether it came before, which passages it holds, or nearly holds, and which entries it has in the ranking.
     for rank, (item, document) in enumerate(zip(items, documents, strict=True), start=1):
         own_id, text, content = _own_id(item, document), texts[rank - 1], ""
         if document in judged:
@@ -71,15 +71,17 @@ def read_chunk_ranking(
             how = "" if passage.key in held else _near_match(passage, content)
             if how and seen.almost_held.get((query.id, passage.key)) != "case":  # that says what to mend
                 seen.almost_held[query.id, passage.key] = how
+        stands_for: list[str] = held
         # Of a query that judges by document alone no chunk is anything else, whether or not its document is judged.
-        by_document = document in own or not query.passages
-        entries = held if document in judged else [document] if by_document else []
-        added = [entry for entry in entries if entry not in ranking]
-        if added or not (entries and collapse):
-            entries = added or [_chunk_entry(document, own_id, text, (ranking, judged))]
-            ranking.update(dict.fromkeys(entries))
-            if text and len(text) <= LONGEST_PASSAGE:
-                kept_texts.update(dict.fromkeys(entries, text))
+        if document not in judged and (document in own or not query.passages):
+            stands_for = [document]
+        entries = [entry for entry in stands_for if entry not in ranking]
+        if stands_for and not entries and collapse:
+            continue
+        entries = entries or [_chunk_entry(document, own_id, text, (ranking, judged))]
+        ranking.update(dict.fromkeys(entries))
+        if text and len(text) <= LONGEST_PASSAGE:
+            kept_texts.update(dict.fromkeys(entries, text))
     return tuple(ranking)
 
 
