@@ -133,9 +133,7 @@ class ItemResult:
         as_stored = ids.keys() - today
         if everything:
             ids = dict.fromkeys(query_id for query_id in known if only is None or query_id in only)
-        explaining: dict[str, dict[str, None]] = {
-            i: {} for gate in report.explaining_gates for i in gate.queries
-        }
+        explaining = {i: dict[str, None]() for gate in report.explaining_gates for i in gate.queries}
         for verdict in self.verdicts[: len(failed)]:
             for query_id in explaining.keys() & verdict.queries if verdict.metric else ():
                 explaining[query_id][str(verdict.metric)] = None

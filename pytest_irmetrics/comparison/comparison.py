@@ -60,7 +60,6 @@ class Comparison:
         """Today's evaluation as it was given: all queries, uncut."""
         self._paired_ids = frozenset(self.paired)
         self._changes: dict[tuple[Metric, str | None], MetricChange] = {}
-        self._paired_shares: dict[str | None, float] = {}
         self.now: Evaluation = now.narrowed(self._paired_ids, baseline.depth)
         """Today's evaluation of the paired queries."""
         self.baseline: Evaluation = baseline.narrowed(self._paired_ids, now.depth)
@@ -142,21 +141,16 @@ class Comparison:
 
         With ``tag``, the share of the queries that were stored with it.
         """
-        if tag not in self._paired_shares:
-            unpaired = (*self.removed, *self.reworded, *self.passages_edited)
-            self._paired_shares[tag] = 1 - self.share_of(unpaired, tag)
-        return self._paired_shares[tag]
+        return 1 - self.share_of((*self.removed, *self.reworded, *self.passages_edited), tag)
 
     def share_of(self, ids: Sequence[str], tag: str | None = None) -> float:
         """Return the share that some of the baseline's queries have of all, or of those with a tag, by weight, in [0, 1]."""
         if not ids:
             return 0.0  # as in most runs, for every gate
-        answers = self.baseline.run.answers.items()
-        stored = {
-            i: stored_runs.stored_weight(answer) for i, answer in answers if tag is None or tag in answer.tags
-        }
-        some = math.fsum(stored.get(query_id, 0.0) for query_id in ids)
-        return some / math.fsum(stored.values()) if some else 0.0
+        stored = {i: one for i, one in self.baseline.run.answers.items() if tag is None or tag in one.tags}
+        weights = {query_id: stored_runs.stored_weight(answer) for query_id, answer in stored.items()}
+        some = math.fsum(weights.get(query_id, 0.0) for query_id in ids)
+        return some / math.fsum(weights.values()) if some else 0.0
 
     @cached_property
     def relabelled(self) -> dict[str, Query]:

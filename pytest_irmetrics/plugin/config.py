@@ -145,10 +145,8 @@ class RunConfig:
         self._require_consistency()
         asked, given = option("ir_baseline"), option("ir_since")
         since: str = self.written["since"] if given is None else given
-        implied = bool(since and not self.update)
-        self.gates: bool = self.selftest or (
-            implied or self.written["baseline"] == "true" if asked is None else asked
-        )
+        by_default = self.written["baseline"] == "true" or bool(since and not self.update)
+        self.gates: bool = self.selftest or (by_default if asked is None else asked)
         """Whether tests are compared with their stored baselines, and fail without one."""
         self.reads_baselines = self.gates or self.update
         self.is_asked_for = bool(self.reads_baselines or self.only_queries or self.reports)
