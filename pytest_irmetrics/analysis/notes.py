@@ -153,8 +153,7 @@ def _queries_left_out(result: ItemResult) -> Iterator[str]:
             is_ungated = before and (metric, tag) not in by_loss
             also = f" It counted {listed(before)} before; max_lost gates that." if is_ungated else ""
             yield (
-                f"{mean_name(metric, tag)} leaves out what finds nothing: {count} of {plural(len(column), 'query')} "
-                f"{'is' if count == 1 else 'are'} in no mean.{also}"
+                f"{mean_name(metric, tag)} leaves out what finds nothing: {count} of {plural(len(column), 'query')} {'is' if count == 1 else 'are'} in no mean.{also}"
             )
 
 
@@ -203,8 +202,7 @@ def _further_chunks(result: ItemResult) -> Iterator[str]:
     further = sum(is_further_chunk(entry, ranking) for ranking in answers for entry in ranking)
     if further > _MANY_CHUNKS * (total := sum(map(len, answers))):
         yield (
-            f"{further:,} of {plural(total, 'result')} are further chunks of documents that stand above, and take the place of "
-            "others. Set `ir_duplicates = collapse`, and ask for more (`ir_depth = 50`)."
+            f"{further:,} of {plural(total, 'result')} are further chunks of documents that stand above, and take the place of others. Set `ir_duplicates = collapse`, and ask for more (`ir_depth = 50`)."
         )
 
 
@@ -233,9 +231,7 @@ def _other_order_by_rank(result: ItemResult) -> Iterator[str]:
         agreeing = (answer.agreeing for answer in answers if answer and answer.agreeing is not None)
         if otherwise := sum(count < (evaluation.depth or inf) for count in agreeing):
             yield (
-                f"In {name} the ranks of {otherwise} of {plural(len(answers), 'query')} tell another order than its scores do, "
-                "which tie or contradict the ranks. As in trec_eval the scores count, and of equal ones the greater id "
-                "comes first. Write scores that fall with the rank."
+                f"In {name} the ranks of {otherwise} of {plural(len(answers), 'query')} tell another order than its scores do, which tie or contradict the ranks. As in trec_eval the scores count, and of equal ones the greater id comes first. Write scores that fall with the rank."
             )
 
 
@@ -274,7 +270,6 @@ def ask_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> fro
     """
     grades = chain.from_iterable(query.documents.items() for query in now.golden.queries.values())
     graded = {doc_id for doc_id, grade in grades if grade > 0}
-    missing, text = set[str](), ""
     try:
         missing = {doc_id for doc_id in graded if doc_id not in corpus}
     except KeyboardInterrupt:
@@ -283,17 +278,14 @@ def ask_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> fro
         said = f"The fixture ir_corpus could not be asked for a document: it raised {describe(error)}."
         notes.append(Note("normal", f"{said} Give anything that supports `in`, for example a set of ids."))
         return None
-    answers = (documents_of(query, chain(*now.rankings(query.id))) for query in now.counted if missing)
+    if not missing:
+        return frozenset()
+    answers = (documents_of(query, chain(*now.rankings(query.id))) for query in now.counted)
     came = sorted(missing.intersection(chain.from_iterable(answers)))
+    text = f"The index lacks {plural(len(missing), 'document')} with a grade above 0; no ranking can hold {'it' if len(missing) == 1 else 'them'}: {listed(sorted(missing))}."
     if came:
         text = f"{plural(len(came), 'document')} that ir_corpus lacks came back, such as {came[0]}: it is not of this index. Correct the fixture ir_corpus."
-    elif missing:
-        text = (
-            f"The index lacks {plural(len(missing), 'document')} with a grade above 0; no ranking can hold "
-            f"{'it' if len(missing) == 1 else 'them'}: {listed(sorted(missing))}."
-        )
-    if text:
-        notes.append(Note("normal", text))
+    notes.append(Note("normal", text))
     return None if came else frozenset(missing)
 
 
@@ -330,8 +322,7 @@ def _other_custom_means(comparison: Comparison, result: ItemResult) -> Iterator[
     if wrong := [mean for mean in comparison.wrong_means if mean.metric.kind == "custom"]:
         means = ", ".join(f"{mean.metric.name} {change_text(mean.stated, mean.found)}" for mean in wrong)
         yield (
-            f"The rankings of {result.against.name} do not give what they gave when it was stored: {means}. Both runs are "
-            "scored by today's functions, so a fall may hide in that."
+            f"The rankings of {result.against.name} do not give what they gave when it was stored: {means}. Both runs are scored by today's functions, so a fall may hide in that."
         )
 
 

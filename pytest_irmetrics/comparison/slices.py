@@ -70,8 +70,6 @@ def joint_margins(slices: Mapping[str, Sequence[float]]) -> dict[str, float]:
         reach = math.fsum(map(abs, values)) / root
         if squares:
             parts.append((math.sqrt(squares) / root, reach, math.ldexp(2.0, -changed)))
-    if not parts:
-        return dict.fromkeys(slices, 0.0)
 
     def chance(c: float) -> float:
         """Return a bound of the probability that any slice moves as far as c / √n."""
@@ -81,7 +79,7 @@ def joint_margins(slices: Mapping[str, Sequence[float]]) -> dict[str, float]:
             if c <= reach * (1 + TOLERANCE)
         )
 
-    low, high = 0.0, 2 * max(reach for _, reach, _ in parts)
+    low, high = 0.0, 2 * max((reach for _, reach, _ in parts), default=0.0)
     while high - low > TOLERANCE * high:
         middle = (low + high) / 2
         low, high = (middle, high) if chance(middle) > _LEVEL else (low, middle)
