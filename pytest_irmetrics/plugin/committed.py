@@ -88,8 +88,7 @@ def _fork(config: pytest.Config, folder: Path) -> _Fork:
     """Return where HEAD left a branch. Raises GitError, also where a folder is in another repository than the root directory."""
     if nearest_repository(folder.resolve()) != nearest_repository(config.rootpath.resolve()):
         raise GitError(
-            f"{folder} is in another Git repository than {config.rootpath}, as a submodule is, and its commits are not "
-            "compared with that one's. Run its tests by themselves, with --rootdir there."
+            f"{folder} is in another Git repository than {config.rootpath}, as a submodule is, and its commits are not compared with that one's. Run its tests by themselves, with --rootdir there."
         )
     if _fork_key not in config.stash:
         repository, settings = Repository(config.rootpath), run_config(config)

@@ -46,10 +46,7 @@ _NO_RETRIEVER = (
 _PROGRESS_SECONDS = 10.0
 """Before the first line that says how far the retrieval has come, and between two."""
 
-_ITSELF = (
-    "The run that stands in for the search is the file that it is compared with, so nothing can fall. Give today's run: "
-    "write it with --ir-report=json:run.json, or as a TREC run."
-)
+_ITSELF = "The run that stands in for the search is the file that it is compared with, so nothing can fall. Give today's run: write it with --ir-report=json:run.json, or as a TREC run."
 _State = Literal["not called", "not awaited", "not finished", "failed", "passed"]
 """How far the call of ``check`` has come; a failure may have been caught by the body, or raised in another thread."""
 
@@ -59,10 +56,7 @@ _NOT_CHECKED: Mapping[_State, str] = {
 }
 """What a test fails with whose body passes in such a state."""
 
-_CALL_CHECK = (
-    "so nothing was checked. Call it; or, in a test that is to gate nothing, call pytest_irmetrics.evaluate(golden, "
-    "retriever) and do without the fixture irmetrics."
-)
+_CALL_CHECK = "so nothing was checked. Call it; or, in a test that is to gate nothing, call pytest_irmetrics.evaluate(golden, retriever) and do without the fixture irmetrics."
 
 _SKIPS = ("Skipped", "XFailed", "SkipTest")
 """The names of what a body raises to be skipped or to fail as expected, of pytest and of unittest, which a run may do without."""
@@ -121,13 +115,11 @@ class IRMetrics:
     def _begin_check(self) -> None:
         if self.is_over:
             fail(
-                "irmetrics.check() was called when the test was over, so that its verdict counts for nothing. Call it in "
-                "the test's body, or in a fixture before its `yield`."
+                "irmetrics.check() was called when the test was over, so that its verdict counts for nothing. Call it in the test's body, or in a fixture before its `yield`."
             )
         if self._state != "not called":
             self._fail_check(
-                "This test calls check a second time, and a test has one verdict. Parametrize the fixture "
-                "retriever to check several, or use irmetrics.evaluate(), which gates nothing."
+                "This test calls check a second time, and a test has one verdict. Parametrize the fixture retriever to check several, or use irmetrics.evaluate(), which gates nothing."
             )
 
     async def _check(self, retriever: Any, golden: Any, against: Any, ask: Ask) -> Evaluation:
@@ -237,8 +229,7 @@ class IRMetrics:
         self.is_over = True
         if isinstance(raised, pytest.skip.Exception) and _NO_ASYNC_PLUGIN in str(raised):
             fail(
-                "This test is `async def`, and no plugin runs it, so nothing was checked. Install pytest-asyncio or "
-                "anyio, or write a plain `def` test: irmetrics.check() takes an async retriever too."
+                "This test is `async def`, and no plugin runs it, so nothing was checked. Install pytest-asyncio or anyio, or write a plain `def` test: irmetrics.check() takes an async retriever too."
             )
         kept = getattr(self._item.node, "_excinfo", None) or []  # what a unittest.TestCase raised is there
         raised = kept[-1].value if kept else raised
