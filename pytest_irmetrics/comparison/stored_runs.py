@@ -21,25 +21,25 @@ from pytest_irmetrics.run.answer import EMPTY_ANSWER, Answers
 # Queries.
 
 
-def _words_of(query_id: str, asked: Query | Answer) -> tuple[str, str]:
+def _text_key(query_id: str, asked: Query | Answer) -> tuple[str, str]:
     """Return the text and the params of a query as a key to find it by under another id; its id in place of a text that it lacks."""
     text = folded(asked.text) if asked.text else f"\0{query_id}"
     return text, json.dumps(asked.params, sort_keys=True, default=str) if asked.params else ""
 
 
-def all_words(queries: Mapping[str, Query] | Answers) -> list[tuple[str, str]]:
+def text_keys(queries: Mapping[str, Query] | Answers) -> list[tuple[str, str]]:
     """Return the text and the params of each query, of a golden set or of a stored run, as a key that does not go by its id."""
-    return [_words_of(*pair) for pair in queries.items()]
+    return [_text_key(*pair) for pair in queries.items()]
 
 
-def count_asked(answers: Answers, asked: Collection[tuple[str, str]]) -> int:
-    """Count the queries of a stored run that are `asked`, by the keys of `all_words`."""
-    return sum(words in asked for words in all_words(answers))
+def count_asked(answers: Answers, keys: Collection[tuple[str, str]]) -> int:
+    """Count the queries of a stored run that are among others, whose `keys` `text_keys` makes."""
+    return sum(key in keys for key in text_keys(answers))
 
 
-def is_half_asked(answers: Answers, asked: Collection[tuple[str, str]]) -> bool:
-    """Say whether half of the queries of a stored run or more are `asked`, so that it may be of the test which asks them."""
-    return 2 * count_asked(answers, asked) >= len(answers) > 0
+def is_half_asked(answers: Answers, keys: Collection[tuple[str, str]]) -> bool:
+    """Say whether half of the queries of a stored run or more are among others, so that it may be of the test which asks those."""
+    return 2 * count_asked(answers, keys) >= len(answers) > 0
 
 
 def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:
@@ -47,15 +47,15 @@ def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:
     return [q for i, q in queries.items() if i not in answers or not is_in_the_words_of(q, answers[i])]
 
 
-def old_ids(wanted: Iterable[Query], answers: Answers, asked: Mapping[str, Query]) -> dict[str, str]:
-    """Return today's id → id in a stored run, of wanted queries to whose words that has an answer which is to none of those `asked`."""
-    by_words: dict[tuple[str, str], list[Query]] = {}
+def old_ids(wanted: Iterable[Query], answers: Answers, today: Mapping[str, Query]) -> dict[str, str]:
+    """Return today's id → id in a stored run, of each wanted query whose text the run answers under another id, which no query of `today` claims."""
+    by_key: dict[tuple[str, str], list[Query]] = {}
     for query in wanted:
-        by_words.setdefault(_words_of(query.id, query), []).append(query)
+        by_key.setdefault(_text_key(query.id, query), []).append(query)
     found: dict[str, str] = {}
-    for query_id, answer in answers.items() if by_words else ():
-        left = by_words.get(_words_of(query_id, answer))
-        if left and not (query_id in asked and is_in_the_words_of(asked[query_id], answer)):
+    for query_id, answer in answers.items() if by_key else ():
+        left = by_key.get(_text_key(query_id, answer))
+        if left and not (query_id in today and is_in_the_words_of(today[query_id], answer)):
             # Of several of the same words the one in the same letters, else in order.
             left.sort(key=lambda one: one.text != answer.text)
             found[left.pop(0).id] = query_id
@@ -90,7 +90,7 @@ def without_others(run: Run, queries: Mapping[str, Query]) -> Run:
 
 
 def with_moved(answers: Answers, moved: Answers) -> Answers:
-    """Return answers with those that come under other ids; one whose id is then another query's is dropped, and said to be."""
+    """Return answers with those that come under other ids; one that has such an id becomes `ID (as it was)`, which no query of today is."""
     return {**{f"{i} (as it was)" if i in moved else i: answer for i, answer in answers.items()}, **moved}
 
 

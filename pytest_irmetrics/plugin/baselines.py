@@ -21,7 +21,7 @@ import pytest
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import plural, printable
-from pytest_irmetrics.comparison.stored_runs import all_words, is_half_asked, under_todays_ids, without_others
+from pytest_irmetrics.comparison.stored_runs import is_half_asked, text_keys, under_todays_ids, without_others
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.config import requests_irmetrics, run_config, runs_tests
@@ -72,7 +72,7 @@ def _load(item: GatedItem, path: Path, shown: str) -> Run:
 
 
 def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
-    """Read a test's stored baseline; None where the run neither gates on it nor keeps anything of it."""
+    """Read a test's stored baseline; None where the run does not read baselines, or replaces all of one that is missing or wrong."""
     settings = item.settings
     if not settings.reads_baselines:
         return None, Against()
@@ -197,7 +197,7 @@ def items_with_orphans(
 ) -> Iterator[tuple[pytest.Item, str]]:
     """Yield the first item of each test function that has baselines which none of its items has, with the message that it is to fail with.
 
-    A golden set or parameter is gone or renamed there, and its gate with it. `items` are all that were collected, those first that should tell it.
+    A golden set or parameter is gone or renamed there, and its gate with it. `items` as in `marks.find_problems`.
     None in a run that does not gate, or collects some items of a test alone.
     """
     settings = run_config(config)
@@ -250,7 +250,7 @@ def _successors(orphan: Path, new: Mapping[Path, pytest.Item]) -> list[Path]:
         for path, item in new.items():
             golden, stored_for = golden_parameter(item).path, item.path.parent / (run.golden_set or "")
             queries = run_config(item.config).golden_set(golden).queries if golden else {}
-            if golden and is_half_asked(run.answers, {*all_words(queries)}):
+            if golden and is_half_asked(run.answers, {*text_keys(queries)}):
                 is_its_set = os.path.realpath(golden) == os.path.realpath(stored_for)
                 (of_its_set if is_its_set else of_others).append(path)
     return of_its_set or of_others

@@ -190,7 +190,7 @@ def _renamed_test(item: GatedItem, fork: _Fork, path: str) -> str:
     same file for Git, by its content; that, or the path itself, where there is none. Raises RunError.
     """
     name, git_says = BaselineName.of(path), fork.renamed.get(path, path)
-    asked = {*stored_runs.all_words(item.golden.queries)}
+    asked = {*stored_runs.text_keys(item.golden.queries)}
     found: dict[str, tuple[int, int, bool]] = {}
     """Path → how many of its queries are asked, how many parts of its parameters are the test's, whether Git says so."""
     for one in fork.baselines:

@@ -198,7 +198,7 @@ def _read_threshold(mark: pytest.Mark, origin: str, custom: Collection[str]) -> 
 def find_problems(config: pytest.Config, items: Sequence[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
     """Yield the items that fail instead of being run, each with what to do; of two problems the later one counts.
 
-    `items` are all that were collected, also what is deselected, those first that should tell it.
+    `items` are all that were collected, those last that are deselected or hidden: the first that could tell a problem does.
     """
     registered = {line.split(":")[0].split("(")[0].strip() for line in config.getini("markers")}
     # Node ids and ``--lf`` collect some tests of a file.
@@ -215,7 +215,8 @@ def find_problems(config: pytest.Config, items: Sequence[pytest.Item]) -> Iterat
         for node in item.listchain() if whole else [item]:
             if any(mark.name in _MARKS for mark in node.own_markers):
                 first.setdefault(node, item)
-                used |= {node} if requests_irmetrics(item) else set()
+                if requests_irmetrics(item):
+                    used.add(node)
     for node, item in first.items():
         if node not in used:
             text = "bind to nothing: no test there requests the fixture irmetrics."

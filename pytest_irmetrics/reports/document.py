@@ -129,7 +129,7 @@ def _failed_rows(item: ItemReport) -> list[ScoreRow]:
     """
     failed = [gate for gate in item.failed_gates if not (gate.as_stored or gate.single)]
     means = dict.fromkeys((gate.metric, gate.tag) for gate in failed)
-    rows = {(row.metric, row.tag): row for row in item.rows if row.verdict == "FAILS"}
+    rows = {(row.metric, row.tag): row for row in item.rows if row.fails}
     return [rows[mean] for mean in means if mean in rows]
 
 
@@ -186,7 +186,7 @@ def _means(item: ItemReport) -> Iterator[Block]:
     if len(failed) > _FAILED_MEANS:
         yield Text(f"And {len(failed) - _FAILED_MEANS:,} more (-v names all).", until=Level.NORMAL)
     if item.rows:
-        bad = [place for place, row in enumerate(item.rows) if row.verdict == "FAILS"]
+        bad = [place for place, row in enumerate(item.rows) if row.fails]
         heads = ("metric", "n", "now", "baseline", "change", "in full", "limit", "verdict")
         columns = _row_columns(item, *heads)
         yield Table.of(item.rows, columns, drawn=item.rows, bad=bad, level=Level.VERBOSE)
@@ -194,7 +194,7 @@ def _means(item: ItemReport) -> Iterator[Block]:
 
 def _tags_that_did_not_move(item: ItemReport) -> Iterator[Block]:
     """Yield how many slices did not move beyond chance, whose table is not shown; a limit on one may fail all the same."""
-    if others := sum(not _trend(row) and row.verdict != "FAILS" for row in item.slices):
+    if others := sum(not _trend(row) and not row.fails for row in item.slices):
         tags = plural(others, "other tag" if others < len(item.slices) else "tag")
         alone = ", each alone," if others > 1 else ""
         text = f"{item.slices[0].metric}: {tags}{alone} showed no clear move."

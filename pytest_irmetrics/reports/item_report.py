@@ -81,6 +81,11 @@ class ScoreRow:
         """The metric, and the tag of a slice: `mrr [billing]`."""
         return mean_name(self.metric, self.tag)
 
+    @property
+    def fails(self) -> bool:
+        """Whether a gate on it fails."""
+        return self.verdict == ROW_VERDICTS["failed"]
+
 
 @dataclass(eq=False, repr=False)
 class QueryReport:
@@ -306,7 +311,7 @@ class ItemReport:
     def gated_rows(self) -> list[ScoreRow]:
         """The rows that are gated, those that fail first, then that of the leading metric; all rows where none is."""
         rows, leads = [row for row in self.rows if row.gate] or self.rows, (self.leading_metric, None)
-        return sorted(rows, key=lambda row: (row.verdict != "FAILS", (row.metric, row.tag) != leads))
+        return sorted(rows, key=lambda row: (not row.fails, (row.metric, row.tag) != leads))
 
     @property
     def failed_gates(self) -> list[VerdictReport]:

@@ -232,7 +232,7 @@ def mean_text(row: ScoreRow) -> str:
 
 def _severity(item: ItemReport) -> tuple[bool, float]:
     """Return by what failures are ordered: those without means first, then those of which a gated mean fell furthest."""
-    fell = [row.delta for row in item.rows if row.verdict == "FAILS" and row.delta is not None]
+    fell = [row.delta for row in item.rows if row.fails and row.delta is not None]
     return item.outcome != "error", min(fell, default=0.0)
 
 
