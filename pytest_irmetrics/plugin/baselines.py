@@ -148,10 +148,10 @@ def _without_test(session: pytest.Session) -> list[Path]:
 def is_test_gone(
     session: pytest.Session, baseline: Path, folder: Path, is_gone: Callable[[Path], bool]
 ) -> bool:
-    """Tell whether the test of a baseline is gone: its module in a folder, as `is_gone` tells, or its function in a module of this run."""
+    """Tell whether the test of a baseline is gone: its module in a folder, as `is_gone` tells, or its function there."""
     name = BaselineName.of(baseline)
     module = folder / f"{name.module.name}.py"
-    return is_gone(module) or not name.may_be_in(_modules(session).get(os.path.realpath(module)))
+    return is_gone(module) or not name.may_be_in(module, _modules(session).get(os.path.realpath(module)))
 
 
 @lru_cache(maxsize=1)  # each baseline is looked for in them

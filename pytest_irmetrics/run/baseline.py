@@ -76,9 +76,12 @@ class BaselineName(NamedTuple):
         """The parts of the parameter ids, between the `-` of them."""
         return {*self.ids.strip("[]").split("-")} - {""}
 
-    def may_be_in(self, module: object) -> bool:
-        """Tell whether a test module, as it was imported, has the function; of None, which is not known, that it may."""
-        with suppress(AttributeError):
+    def may_be_in(self, file: Path, module: object) -> bool:
+        """Tell whether a test module, as it was imported, has the function; of None, which was not, whether its file may name it."""
+        with suppress(AttributeError, OSError):
+            if module is None:
+                named = rf"\b{re.escape(self.function.partition('.')[0])}\b|import \*"
+                return re.search(named, file.read_text(encoding="utf-8", errors="replace")) is not None
             attrgetter(self.function)(module)
             return True
         return module is None

@@ -411,8 +411,11 @@ def test_a_baseline_of_nobody_then_is_new_and_one_of_then_is_gone(branch):
     assert re.search(r"since main \([0-9a-f]+\): 1 test new", said)
     gone = "1 baseline or its test is gone since the commit of --ir-since, so that no test is held to that"
     assert f"{gone}: {STORED}." in said
-    branch.write("test_search.py", "def test_other(): pass\n")
-    for kept in ("golden/faq.yaml", STORED):  # the test is gone, with its baseline or without
+    branch.write("test_more.py", "def test_more(): pass\n")
+    other = "def test_other(): pass\n"
+    # The test is gone, with its baseline or without, and with all tests of its module.
+    for kept, left in (("golden/faq.yaml", other), (STORED, other), (STORED, "")):
+        branch.write("test_search.py", left)
         git(branch.path, "checkout", "-q", "main", "--", kept)
         refused = branch.run("--ir-since=main", "-o", "ir_accept=fail")
         assert (refused.ret, f"{gone}: {STORED}." in text_of(refused)) == (1, True)
