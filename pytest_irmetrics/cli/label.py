@@ -83,6 +83,8 @@ def run(options: argparse.Namespace) -> int:
         if is_given:
             edit = append(given_judgments(golden, options))
             _print_edit(edit, options.file)
+            if options.list is not None:
+                _note_unknown(edit, golden, options)
             if waiting := say_held_back(edit.golden, edit.held_back):
                 shared.print_note(waiting)
                 return shared.FAILED if options.list is None else shared.OK  # a list has them still
@@ -114,6 +116,19 @@ def _print_edit(edit: FileEdit, file: str) -> None:
     for place in edit.places():
         shared.print_about(file, place)
     shared.print_about(file, f"{file}: {plural(len(edit.new), 'judgment')} appended.")
+
+
+def _note_unknown(edit: FileEdit, golden: GoldenSet, options: argparse.Namespace) -> None:
+    """Name the documents of a list that no run at hand has, and the golden set had not: a spreadsheet may have changed their ids."""
+    baselines = shared.baselines_of_golden_set(options.file, options.baseline_dir)
+    runs = [*shared.load_runs(options.stored, options.tests, options.file), *baselines]
+    known = {document_of(entry) for _, run in runs for query_id in run for entry in run[query_id]}
+    unknown = [one for one in edit.new if one.doc_id not in golden.document_ids and one.doc_id not in known]
+    if known and unknown:
+        ids = listed([one.doc_id for one in unknown], word=quote)
+        shared.print_note(
+            f"{unknown[0].where}: No run at hand has {ids}. A spreadsheet makes 12 of the id 0012, and a date of 3-4: compare them."
+        )
 
 
 # Documents to judge -----------------------------------------------------------------------------------------------

@@ -233,6 +233,10 @@ def test_a_list_is_written_filled_in_and_read_back(separator, encoding):
     assert done.out.endswith("2 judgments appended.\n")
     assert judgments() == {"d1": 1, "d2": 2, "u1": 2, "u2": 0.5}
     assert label("--from", "list.csv").out == f"{FILE}: 0 judgments appended.\n"
+    Path("changed.csv").write_text(
+        "id,docid,rating\nrefund,d1,1\nopening hours,0123,0\nopening hours,123,1\n"
+    )
+    assert "note: changed.csv:4: No run at hand has '123'. A sp" in label("--from", "changed.csv").err
     Path("empty.csv").write_text("docid,rating,id\nu1,,refund\n")
     assert label("--from", "empty.csv").out == f"{FILE}: 0 judgments appended.\n"
 
