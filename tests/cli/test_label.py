@@ -221,11 +221,8 @@ def fill_in(text, **ratings):
 @pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig"])
 def test_a_list_is_written_filled_in_and_read_back(separator, encoding):
     label("--out", "list.csv")
-    assert (
-        Path("list.csv")
-        .read_bytes()
-        .startswith(b"\xef\xbb\xbfid,query,docid,rating,rank,influence,title,text\r\n")
-    )
+    head = b"\xef\xbb\xbfid,query,docid,rating,rank,influence,title,text\r\n"
+    assert Path("list.csv").read_bytes().startswith(head)
     rows = fill_in(Path("list.csv").read_text("utf-8-sig"), u1="2", u2="0.5")
     text = "\r\n".join(separator.join(row) for row in rows)
     Path("list.csv").write_bytes(text.encode(encoding))
@@ -233,10 +230,8 @@ def test_a_list_is_written_filled_in_and_read_back(separator, encoding):
     assert done.out.endswith("2 judgments appended.\n")
     assert judgments() == {"d1": 1, "d2": 2, "u1": 2, "u2": 0.5}
     assert label("--from", "list.csv").out == f"{FILE}: 0 judgments appended.\n"
-    Path("changed.csv").write_text(
-        "id,docid,rating\nrefund,d1,1\nopening hours,0123,0\nopening hours,123,1\n"
-    )
-    assert "note: changed.csv:4: No run at hand has '123'. A sp" in label("--from", "changed.csv").err
+    Path("new.csv").write_text("id,docid,rating\nrefund,d1,1\nopening hours,0123,0\nopening hours,123,1\n")
+    assert "note: new.csv:4: No run at hand has '123'. A sp" in label("--from", "new.csv").err
     Path("empty.csv").write_text("docid,rating,id\nu1,,refund\n")
     assert label("--from", "empty.csv").out == f"{FILE}: 0 judgments appended.\n"
 
@@ -251,10 +246,8 @@ def test_formulas_are_guarded_and_texts_found_with_other_line_ends():
     Path("h.yaml").write_text(json.dumps({"queries": queries}))
     write_run("h.json", {"=1+1": ["-x", "d"], "two": ["e", "d"], "b": ["e)"]})
     Path("c.jsonl").write_text('{"docid": "e", "title": "=2+2", "text": "+1"}\n')
-    out = label("--run", "h.json", "--corpus", "c.jsonl", "--out", "-", file="h.yaml").data.decode(
-        "utf-8-sig"
-    )
-    rows = fill_in(out, **{" -x": "1", "e": "2"})
+    out = label("--run", "h.json", "--corpus", "c.jsonl", "--out", "-", file="h.yaml").data
+    rows = fill_in(out.decode("utf-8-sig"), **{" -x": "1", "e": "2"})
     assert [row[-1] for row in rows if row[2] == "e)"] == [""]  # no chunk of a document
     assert rows[1][:3] == [" =1+1", " @a", " -x"]
     assert rows[2][-2:] == [" =2+2", " +1"]

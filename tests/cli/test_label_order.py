@@ -68,9 +68,7 @@ def listed(golden, *runs, by="ndcg@10"):
         ("- {query: a, relevant: r}\n", {"a": "r u"}, "mrr", {}),
     ],
 )
-def test_a_document_counts_by_what_its_rank_adds_to_the_mean_if_it_is_relevant(
-    golden, answers, by, influence
-):
+def test_a_document_counts_by_what_its_rank_adds_to_the_mean_if_relevant(golden, answers, by, influence):
     found = listed(golden, answers, by=by)
     assert {key: float(one["influence"]) for key, one in found.items()} == pytest.approx(influence, abs=1e-6)
 

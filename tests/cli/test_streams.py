@@ -108,9 +108,7 @@ class Input:
     ],
     ids=["packed", "closed", "too large", "interrupted"],
 )
-def test_standard_input_may_be_packed_closed_too_large_or_interrupted(
-    given, status, told, monkeypatch, capsys
-):
+def test_standard_input_may_be_packed_closed_too_large_interrupted(given, status, told, monkeypatch, capsys):
     monkeypatch.setattr("sys.stdin", Input(given))
     assert cli.main(["check", "-"]) == status
     assert "".join(capsys.readouterr()).startswith(told)

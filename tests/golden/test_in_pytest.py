@@ -47,9 +47,7 @@ def formats(project):
 def test_one_item_for_each_file_or_folder_is_named_by_its_path_without_the_suffix(formats, pattern, ids):
     formats.test(f'ir_golden("{pattern}")')
     result = formats.run("-v")
-    items = [
-        line.split()[0].split("::")[1] for line in result.outlines if line.startswith("test_search.py::")
-    ]
+    items = [one.split()[0].split("::")[1] for one in result.outlines if one.startswith("test_search.py::")]
     assert items == [f"test_search_quality[{name}]" for name in ids.split()]
     result.assert_outcomes(passed=len(items))
     assert ("Left out, because without any judgment: never." in printed(result)) is ("a" in ids.split())
