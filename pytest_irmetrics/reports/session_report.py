@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
+from pathlib import PurePath
 from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import LATENCY_DIGITS, TOLERANCE, score_text, signed_text
@@ -122,7 +123,9 @@ class SessionReport(NamedTuple):
         if unused:
             one = len(unused) == 1
             lead = f"the {'baseline' if one else 'baselines'} {listed(unused, _NAMED)} {'was' if one else 'were'}"
-            skipped = [i for i, outcome in self.outcomes.items() if outcome in HIDDEN and i not in names]
+            hidden = [i for i, outcome in self.outcomes.items() if outcome in HIDDEN and i not in names]
+            modules = {PurePath(path).parent.name for path in unused}
+            skipped = [i for i in hidden if PurePath(i.partition("::")[0]).stem in modules]
             known = f"Skipped, or failed as expected: {listed(skipped, _NAMED)}. Else a" if skipped else "A"
             why = f"{known} test may be deselected, not collected or taken out by a hook, lack the fixture irmetrics, or be gone"
             yield f"{lead} read by no test. A loss there fails no run. {why}; then delete {'it' if one else 'them'}."
