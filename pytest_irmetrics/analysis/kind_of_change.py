@@ -70,7 +70,7 @@ def kind_of_change(
     sentences = [
         lacking,
         _chance_of(comparison, gates, failed[0]) if kind is None and lacking is None else None,
-        relevant_counts(side, leading) if kind is None else text,
+        relevant_counts(side, leading) if kind is None and side.paired else text,
         stages,
         _on_main_slice(side, leading) if leading is not None and mean_fell else None,
         missing,
