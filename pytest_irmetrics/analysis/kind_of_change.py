@@ -110,8 +110,6 @@ def _chance_of(comparison: Comparison, gates: Gates, leading: Verdict) -> str | 
     margin = comparison.noise_margin(gate.metric, gate.tag)
     differences = list(change.weighted_differences.values())
     share = share_falling_beyond(differences, gate.allowed(change.baseline) + margin)
-    if share <= 1 / FALSE_ALARM_ONE_IN:
-        return None
     of = 10 if share >= 0.15 else 100
     tagged = f" tagged {gate.tag}" if gate.tag is not None else ""
     varies = "" if comparison.is_repeated else " Nothing changed? --ir-repeat=5."

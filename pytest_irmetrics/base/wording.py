@@ -93,10 +93,10 @@ def describe(value: object) -> str:
     return text if value is None or text.startswith((f"<{name}", f"{name}(")) else f"{name} {text}"
 
 
-def as_code(value: object, keys: int = 3) -> str:
-    """Return a value as Python code writes it, cut where it is long; of a mapping at most so many keys."""
+def as_code(value: object) -> str:
+    """Return a value as Python code writes it, cut where it is long; of a mapping at most twelve keys."""
     cutter = copy(_SHORT)
-    cutter.maxdict = keys
+    cutter.maxdict = 12
     return printable(cutter.repr(value))
 
 

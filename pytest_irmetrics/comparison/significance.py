@@ -254,8 +254,6 @@ def _split_sizes(sizes: Sizes) -> tuple[Sizes, Sizes]:
 def _merge_sizes(sizes: Sizes) -> Sizes:
     """Return at most 1,000 sizes: neighbours are joined, with the same sum of squares, which the tail depends on."""
     several = -(-len(sizes) // 1_000)
-    if several <= 1:
-        return sizes
     parts = [sizes[start : start + several] for start in range(0, len(sizes), several)]
     counts = [sum(n for _, n in part) for part in parts]
     squares = [math.fsum(n * size * size for size, n in part) for part in parts]

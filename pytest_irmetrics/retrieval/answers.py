@@ -57,7 +57,7 @@ def describe_refused(value: object, refused: RefusedError) -> str:
     if isinstance(refused, NoIdError):  # what it has of fields says best where its id is
         for name in ("metadata", "meta", "payload"):
             if isinstance(mapping := value_of(value, name), Mapping):
-                return f"{type_name(value)} with {name} {as_code(dict(mapping), keys=12)}. {advice}"
+                return f"{type_name(value)} with {name} {as_code(dict(mapping))}. {advice}"
     elif len(shown) <= 60:
         return f"{shown}. {advice}"
     return f"{type_name(value)}. {advice} It is {shown}."
