@@ -21,7 +21,7 @@ from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note, mean_name
 from pytest_irmetrics.run import Header, Run
-from pytest_irmetrics.run.answer import EMPTY_ANSWER, document_of
+from pytest_irmetrics.run.answer import document_of
 from pytest_irmetrics.thresholds import EACH_TAG
 
 
@@ -118,12 +118,10 @@ def _run_to_store(item: GatedItem, result: ItemResult) -> Run:
     """Return today's run as a baseline: with each query's judgments, and the limits that judge it."""
     evaluation, golden = result.evaluation, result.evaluation.golden
     gates, answers = item.gates(result.against.gone_tags), {}
-    # With --ir-query the others were not asked, which is no empty answer.
+    # With --ir-query the others were not asked, which is no empty answer. Where one failed, nothing is stored.
     for query in item.queries():
         answers[query.id] = replace(
-            evaluation.run.answers.get(query.id, EMPTY_ANSWER),
-            text=query.text,
-            params=query.params,
+            evaluation.run.answers[query.id],
             judgments=query.judgments,
             weight=query.weight,
             tags=query.tags,
