@@ -60,9 +60,8 @@ def kind_of_change(
     lacking, explained = _not_in_the_index(side, not_in_index)
     if unknown_ids:
         return kind, [sentence for sentence in (lacking, text, stages) if sentence], False
-    # Where stages hold what was lost, it is known to be relevant, and what ranked it lower is at fault; of documents lost before
-    # the ranking, what is new stands below what stayed, so that it took no place from them; ids in another spelling are not new;
-    # and an answer to another query is wrong, whatever is judged.
+    # No judgment mends what a stage held (what ranked it lower is at fault) or the index lacks, nor these signs: of documents lost
+    # before the ranking what is new took no place, ids in another spelling are not new, an answer to another query is wrong.
     missing = None
     if leading is not None and not (held or explained or kind in NOT_OF_JUDGMENTS):
         missing = missing_judgments(comparison, leading)
@@ -94,16 +93,16 @@ def _not_in_the_index(comparison: Comparison, not_in_index: Collection[str]) -> 
     return text, 2 * len(missing) > len(lost)
 
 
-def _chance_of(comparison: Comparison, gates: Gates, leading: Verdict) -> str | None:
+def _chance_of(comparison: Comparison, gates: Gates, verdict: Verdict) -> str | None:
     """Say that a failed ``max_drop`` of a mean may be chance; None where it is none, or too few queries changed to tell.
 
     A harmless change is taken to be one that moves as many queries as far as the change at hand, each as likely up as
     down: the two runs, swapped at random query by query.
     """
-    if leading.metric is None or leading.word != "max_drop" or leading.single or leading.as_stored:
+    if verdict.metric is None or verdict.word != "max_drop" or verdict.single or verdict.as_stored:
         return None
-    change = comparison.change(leading.metric, leading.tag)
-    gate = gates.of(leading.metric, leading.tag)["max_drop"]
+    change = comparison.change(verdict.metric, verdict.tag)
+    gate = gates.of(verdict.metric, verdict.tag)["max_drop"]
     # Of `auto` chance decides anyhow.
     if gate.limit.auto or change.changed < MIN_CHANGED or (change.p_value or 0.0) < 1 / FALSE_ALARM_ONE_IN:
         return None
@@ -170,9 +169,9 @@ def _results(comparison: Comparison) -> str:
 
 def _moves_of(relevant: set[str], before: Sequence[str], now: Sequence[str]) -> tuple[float, ...]:
     """Return how many relevant documents left and came in, and as 0 or 1 whether any is found, and first lower or higher."""
-    found, finds = relevant.intersection(before), relevant.intersection(now)
-    lower = min(map(now.index, finds)) - min(map(before.index, found)) if found and finds else 0
-    return len(found - finds), len(finds - found), bool(found), bool(finds), lower > 0, lower < 0
+    was, is_now = relevant.intersection(before), relevant.intersection(now)
+    lower = min(map(now.index, is_now)) - min(map(before.index, was)) if was and is_now else 0
+    return len(was - is_now), len(is_now - was), bool(was), bool(is_now), lower > 0, lower < 0
 
 
 def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:

@@ -11,7 +11,7 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.metrics import Metric, mean
 
 MIN_CHANGED = 5
-"""How many queries must have changed before a slice says anything of others: the p of four losses and no win is 0.06."""
+"""How many queries must have changed before chance, an interval or a slice is spoken of: the p of four losses and no win is 0.06."""
 
 
 @dataclass(frozen=True)

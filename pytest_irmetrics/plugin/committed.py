@@ -1,7 +1,7 @@
 """Find in Git what a test was judged by at the commit where this branch left another (``--ir-since``), and which baselines are gone since.
 
-A test's baseline of then stands where its own stands today, and holds the queries that it asks today. Where that is not so,
-something got another name since. What is left of that commit then, and of no other test any more, is looked through:
+If nothing was renamed since, a test's baseline stood where its own stands today, and holds the queries that it asks today. Else
+the baselines of that commit, and queries in them, that no other test has today are looked through:
 
 | what has another name | how it is found | what is told |
 |---|---|---|
@@ -117,21 +117,21 @@ def _read_at(fork: _Fork, item: GatedItem) -> CommittedTest:
     path = fork.repository.path_of(item.baseline_file)
     report = SinceReport(fork.ref, fork.commit, "new", path, refuses=item.settings.refuses)
     try:
-        before = _path_then(item, fork, path)
-        own = fork.stored_run(before)
-        answers, moved_from = _with_moved_queries(item, fork, before, own)
+        path_then = _path_then(item, fork, path)
+        own = fork.stored_run(path_then)
+        answers, moved_from = _with_moved_queries(item, fork, path_then, own)
     except RunError as error:
         return CommittedTest(report, why=str(error))
     counts = Counter(path for path, _ in moved_from.values())
-    source = before if own is not None or not counts else counts.most_common(1)[0][0]
+    source = path_then if own is not None or not counts else counts.most_common(1)[0][0]
     stored = fork.stored_run(source)
     if stored is None:
         return CommittedTest(report)
     run = Run.of(answers, stored.header) if moved_from else stored
-    report.renamed_from = None if own is None or before == path else before
-    told = [f"Its baseline was {before}."] if report.renamed_from else []
+    report.renamed_from = None if own is None or path_then == path else path_then
+    told = [f"Its baseline was {path_then}."] if report.renamed_from else []
     for one, count in counts.items():
-        where = "under another id" if one == before else f"in {one}"
+        where = "under another id" if one == path_then else f"in {one}"
         told.append(f"{plural(count, 'query was', 'queries were')} {where}.")
     known = _golden_set_under_todays_ids(item, fork, source, run, moved_from)
     return CommittedTest(report, run, *known, told, is_partial=own is None)
@@ -213,18 +213,18 @@ def _test_is_gone(session: pytest.Session, fork: _Fork, path: str) -> bool:
 
 
 def _with_moved_queries(
-    item: GatedItem, fork: _Fork, before: str, own: Run | None
+    item: GatedItem, fork: _Fork, path_then: str, own: Run | None
 ) -> tuple[Mapping[str, Answer], Mapping[str, tuple[str, str]]]:
-    """Return a test's answers with those to what else it asks, if a baseline of the commit has them, and its test asks it no more.
+    """Return a test's answers, and to what else it asks those in any baseline of the commit whose own test asks that no more.
 
-    That may be the test's own, `before`, where a query had another id. With them comes, by today's id, from which baseline
-    an answer is, and its id there.
+    That baseline may be the test's own, at `path_then`, where a query had another id. The second mapping has, by today's id,
+    the baseline that such an answer is from, and its id there.
     """
     answers = {} if own is None else dict(own.answers)
     wanted = stored_runs.not_answered(item.golden.queries, answers)
     moved: dict[str, Answer] = {}
     moved_from: dict[str, tuple[str, str]] = {}
-    parts = BaselineName.of(before).parts
+    parts = BaselineName.of(path_then).parts
     others = sorted(fork.baselines, key=lambda one: -len(parts & BaselineName.of(one).parts))
     for one in others if wanted else ():
         with suppress(IRMetricsError):  # then the test that it is of fails
@@ -232,7 +232,7 @@ def _with_moved_queries(
             asked, still = _asked_today(item, fork, one, run), [q for q in wanted if q.id not in moved]
             for new_id, old_id in stored_runs.old_ids(still, run.answers, asked).items():
                 moved[new_id], moved_from[new_id] = run.answers[old_id], (one, old_id)
-                if one == before:
+                if one == path_then:
                     del answers[old_id]
     return stored_runs.with_moved(answers, moved), moved_from
 
@@ -248,7 +248,7 @@ def _asked_today(item: GatedItem, fork: _Fork, path: str, run: Run) -> Mapping[s
 
 
 def _golden_set(item: GatedItem, fork: _Fork, baseline: str, run: Run) -> tuple[GoldenSet | None, str]:
-    """Return the golden set that a baseline was stored for; None, and why, where it is not known beyond what that says."""
+    """Return the golden set that a baseline was stored for, and no text; or None, and why it is not known."""
     golden, settings = item.golden, item.settings
     so = "so that its edits show as far as the baseline of that commit tells"
     if golden.path is None:
@@ -289,9 +289,9 @@ def _golden_set_under_todays_ids(
     known = {path: _golden_set(item, fork, path, fork.stored_run(path) or run)[0] for path in paths}
     queries = dict(golden.queries)
     for query_id, (path, old_id) in moved_from.items():
-        before = known[path]
-        if before is not None and old_id in before.queries:
-            queries[query_id] = replace(before.queries[old_id], id=query_id)
+        golden_set = known[path]
+        if golden_set is not None and old_id in golden_set.queries:
+            queries[query_id] = replace(golden_set.queries[old_id], id=query_id)
     return GoldenSet(list(queries.values()), relevance_level=golden.relevance_level), why
 
 

@@ -131,7 +131,7 @@ class RunConfig:
     def __init__(self, config: pytest.Config) -> None:
         """Read all that is plain. Raises pytest.UsageError with the name of the option or setting that is wrong."""
         self._config, option = config, config.getoption
-        self.written: dict[str, Any] = {
+        self.values: dict[str, Any] = {
             name.removeprefix("ir_"): read_setting(name, _written(config, name)) for name in SETTINGS
         }
         """Each setting's value, by its name without ``ir_``; an option that says otherwise takes its place."""
@@ -144,8 +144,8 @@ class RunConfig:
         """The report files to write, as they were given."""
         self._require_consistency()
         asked, given = option("ir_baseline"), option("ir_since")
-        since: str = self.written["since"] if given is None else given
-        by_default = self.written["baseline"] == "true" or bool(since and not self.update)
+        since: str = self.values["since"] if given is None else given
+        by_default = self.values["baseline"] == "true" or bool(since and not self.update)
         self.gates: bool = self.selftest or (by_default if asked is None else asked)
         """Whether tests are compared with their stored baselines, and fail without one."""
         self.reads_baselines = self.gates or self.update
@@ -155,11 +155,11 @@ class RunConfig:
         self.since = since if judges_all else ""
         """The branch, tag or commit since which to say what is accepted; empty for none."""
         # With the setting ir_since an update stores; beside --ir-since it is held to that, too.
-        self.refuses: bool = self.written["accept"] == "fail" and not (self.update and given is None)
+        self.refuses: bool = self.values["accept"] == "fail" and not (self.update and given is None)
         """Whether what a branch accepts since `since` fails."""
-        self.baseline_dir: str = self.written["baseline_dir"]
+        self.baseline_dir: str = self.values["baseline_dir"]
         if (repeat := option("ir_repeat")) is not None:
-            self.written["repeat"] = read_setting("ir_repeat", repeat, "--ir-repeat")
+            self.values["repeat"] = read_setting("ir_repeat", repeat, "--ir-repeat")
 
         self.golden_set = cache(self._read_golden_set)
         """Reads a golden set, once. Raises GoldenSetError."""
@@ -182,7 +182,7 @@ class RunConfig:
         for one, what in (("--ir-selftest", "ask the search anything"), ("--ir-query", "judge a mean")):
             text = f"{one} is among the addopts, so that no run would {what}. Type it where it is wanted."
             wrong[text] = any(word.startswith(one) for word in added)
-        for text in [text for text, is_so in wrong.items() if is_so]:
+        if text := next((text for text, is_so in wrong.items() if is_so), ""):
             raise pytest.UsageError(text)
 
     @cached_property
@@ -239,7 +239,7 @@ class RunConfig:
         from pytest_irmetrics.metrics import MetricError  # noqa: PLC0415 - see the top
         from pytest_irmetrics.metrics.names import read_metrics, split_names  # noqa: PLC0415 - see the top
 
-        names = [name for line in self.written["metrics"] for name in split_names(line)]
+        names = [name for line in self.values["metrics"] for name in split_names(line)]
         try:
             metrics = read_metrics(names or DEFAULT_METRICS, self.custom_metrics)
         except MetricError as error:
@@ -253,7 +253,7 @@ class RunConfig:
         from pytest_irmetrics.base import IRMetricsError  # noqa: PLC0415 - see the top
 
         read = []
-        for line in self.written["thresholds"]:
+        for line in self.values["thresholds"]:
             try:
                 custom, origin = self.custom_metrics, "the setting ir_thresholds"
                 read.append(thresholds.parse_line(line, origin=origin, custom=custom))
@@ -267,7 +267,7 @@ class RunConfig:
         from pytest_irmetrics import thresholds  # noqa: PLC0415 - see the top
         from pytest_irmetrics.metrics import parse_metric  # noqa: PLC0415 - see the top
 
-        written = self.written["max_drop"]
+        written = self.values["max_drop"]
         return thresholds.read_limit(parse_metric("mrr"), "max_drop", written, name="ir_max_drop")
 
 

@@ -79,8 +79,8 @@ class GatedItem:
         """What `ir_golden` gives it."""
         self.verbosity: int = node.config.getoption("verbose", 0)
         """How often `-v` was given."""
-        written = {**self.settings.written, **self.parameter.asked}
-        self.asked = {name: written[name] for name in RetrievalOptions._fields if name in written}
+        values = {**self.settings.values, **self.parameter.asked}
+        self.asked = {name: values[name] for name in RetrievalOptions._fields if name in values}
         """How the retriever is asked: the settings, or the mark's, that are fields of `RetrievalOptions`."""
         self.depth: int = self.asked["depth"]
         """How many results a query is asked for."""

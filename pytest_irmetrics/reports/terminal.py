@@ -38,7 +38,7 @@ _NARROWEST_NAME = 16
 
 def lines(blocks: Iterable[Block], screen: Screen, verbosity: int, *, spaced: bool = False) -> Iterator[Line]:
     """Yield the lines of the blocks that this verbosity shows; ``spaced``: a blank one where another kind of block begins."""
-    level = Level(min(max(verbosity, Level.NORMAL), Level.ALL))
+    level = Level(min(max(verbosity, Level.NORMAL), Level.ALL))  # with -q `summary_lines` chooses
     last: type | None = None
     blank = True
     for block in blocks:
@@ -139,7 +139,7 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
         failed = item.outcome != "passed"
         printed = failed and session.failures_printed and session.fails(item)
         blocks: list[Block] = [*(document.beside_the_failure(item) if printed else document.all_of(item))]
-        if verbosity < 0 or (failed and not printed):
+        if verbosity < 0 or (failed and not printed):  # --tb=no, or an xfail
             blocks = [block for block in blocks if block.level is Level.QUIET]
         if blocks or verbosity >= 0:
             style = "red bold" if session.fails(item) else "green bold"
@@ -190,7 +190,7 @@ def _one_line(session: SessionReport, item: ItemReport, name: str, screen: Scree
         longer = f"{shown}{', ' if place else '; '}{screen.line(gated_score(row))}"
         if least + 2 + display_width(longer) > screen.width:
             break  # a number is never cut: it would be another one
-        shown, least = longer, display_width(name)
+        shown, least = longer, display_width(name)  # for one score alone a name is shortened
     room = max(screen.width - display_width(shown) - 2, _NARROWEST_NAME)
     if display_width(name) > room:
         golden_set, bracket, parameters = name.partition(" [")

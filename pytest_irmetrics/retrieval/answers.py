@@ -52,7 +52,7 @@ class NoIdError(RefusedError):
 
 
 def describe_refused(value: object, refused: RefusedError) -> str:
-    """Say what came back and why it is refused: a value first, but one that is long, or has no id, after what to do."""
+    """Say what came back, why it is refused and what is accepted: the value or its metadata first; last, a value that is long or has no id."""
     shown, advice = describe(value), f"{refused} {ACCEPTED}."
     if isinstance(refused, NoIdError):  # what it has of fields says best where its id is
         for name in ("metadata", "meta", "payload"):
@@ -191,23 +191,23 @@ def without_id(items: Iterable[Any]) -> list[Any]:
 
 
 def goes_by_source(items: Sequence[Any], query: Query, options: RetrievalOptions) -> bool | None:
-    """Say whether a framework's documents are called by what their metadata name: where that is a judged one, and no id is.
+    """Say whether a framework's documents go by the source that their metadata name (True) or by their ids (False).
 
-    Where neither is one of the query's, those of the whole golden set decide. So too where none has an id. None where they have
-    both names, and neither is judged: then other answers of the run decide.
+    By the source where one is judged and no id is, by this query or else in the whole golden set; or where none has an id. None
+    where they have both, and neither is judged: then other answers of the run decide.
     """
     first = _without_score(items[0]) if items else ""
     holders = () if isinstance(first, str) or options.doc_id is not None else ("metadata", "meta")
     if not any(isinstance(value_of(first, holder), Mapping) for holder in holders):
         return False
-    parts = list(map(_without_score, items))
-    own = {as_id(_first(_id_fields(part))) for part in parts}
-    named = {as_id(value) for part in parts for value in fields_of(part, SOURCE_NAMES)} - {None}
+    documents = list(map(_without_score, items))
+    ids = {as_id(_first(_id_fields(one))) for one in documents}
+    sources = {as_id(value) for one in documents for value in fields_of(one, SOURCE_NAMES)} - {None}
     # What is forbidden tells only where nothing judged came back.
-    for ids in ({*query.documents}, {*known_ids(query)}, options.known):
-        if not (own.isdisjoint(ids) and named.isdisjoint(ids)):
-            return own.isdisjoint(ids)
-    return own == {None} or (None if named else False)
+    for known in ({*query.documents}, {*known_ids(query)}, options.known):
+        if not (ids.isdisjoint(known) and sources.isdisjoint(known)):
+            return ids.isdisjoint(known)
+    return ids == {None} or (None if sources else False)
 
 
 def with_forbidden_sources(items: Sequence[Any], ids: Sequence[str], query: Query) -> tuple[str, ...]:

@@ -59,7 +59,7 @@ def explain(error: Exception, queries: int = 1) -> str:
     """
     while isinstance(error, ExceptionGroup):  # of a task group: its first
         error = error.exceptions[0]
-    raise_outcome(error)
+    reraise_outcome(error)
     if isinstance(error, AnswerError):
         return str(error)
     text, place = summary(error), _place(error)
@@ -81,7 +81,7 @@ def _answered(error: Exception) -> str:
     return f" It answered: {cut(printable(said), _BODY)}" if said.strip("{}[]") else ""
 
 
-def raise_outcome(error: Exception) -> None:
+def reraise_outcome(error: Exception) -> None:
     """Raise `pytest.exit` and `unittest.SkipTest` again: they decide the test's outcome and are no query's error."""
     if (type(error).__module__, type(error).__name__) in _OUTCOMES:
         raise error

@@ -11,7 +11,7 @@ from typing import Any, Self
 
 from pytest_irmetrics.retrieval.asking import Asking
 from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, call_retriever
-from pytest_irmetrics.retrieval.errors import raise_outcome, summary
+from pytest_irmetrics.retrieval.errors import reraise_outcome, summary
 from pytest_irmetrics.retrieval.options import RetrievalOptions
 
 _MAX_QUEUED = 256
@@ -19,13 +19,13 @@ _MAX_QUEUED = 256
 
 
 def ask_in_executor(asking: Asking) -> None:
-    """Call the retriever in threads of our own or in the user's executor, until an answer has to be awaited."""
+    """Call the retriever in threads of our own or in the user's executor; once an answer has to be awaited, the rest is left to a loop."""
     options, function = asking.options, asking.target.function
     most, timeout = options.concurrency, options.timeout
-    # What a worker needs of them, and what can be pickled.
+    # For workers: without what they do not need, or what cannot be pickled.
     picklable = options._replace(executor=None, seen=None, progress=None, baseline=None)
     if options.executor is not None:
-        # A worker of the user's minds the time of its call; how long that is queued is the executor's business.
+        # A worker times its call from when it begins. 1, the default, leaves to the executor how many run at once.
         most, timeout = _MAX_QUEUED if most == 1 else most, None
 
     def start(call: Call, _answer: object) -> Future[Any]:
@@ -66,7 +66,7 @@ def _call_in_worker(
 
 def _explain(error: Exception) -> str:
     """Return what went wrong between this thread and a worker, in a sentence."""
-    raise_outcome(error)
+    reraise_outcome(error)
     text = summary(error)
     if isinstance(error, BrokenExecutor):
         return (

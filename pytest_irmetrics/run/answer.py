@@ -96,7 +96,7 @@ class Answer:
     limits: StoredLimits = ()
     """The limits on this query alone that judged the run when it was stored."""
     agreeing: int | None = field(default=None, compare=False)
-    """How many results from the top a TREC run's ranks have in the order of its scores; None where all."""
+    """Of a TREC run: down to which result its ranks and its scores tell the same order; None where to the last."""
 
 
 EMPTY_ANSWER = Answer(((),))

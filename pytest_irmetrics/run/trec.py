@@ -40,14 +40,14 @@ def _why_unfit(name: str, *, is_query: bool) -> str:
 
 
 def read(data: bytes, shown: str) -> dict[str, Answer]:
-    """Read lines in any order; documents come in the order of trec_eval: by score. The ranks tell only whether they are in another.
+    """Read lines in any order; documents come in the order of trec_eval: by score. Ranks are only compared with that order (`agreeing`).
 
     A line has six fields, which are split in bytes, at ASCII white space, as trec_eval does: an id may hold a no-break
     space. Comments are not read. `shown` is how errors call the file. Raises RunError.
     """
     decode(data, shown, "Save the file as UTF-8.")  # raises RunError where it is no text
 
-    def refuse(number: int, fault: str, cure: str = _WRITE) -> RunError:
+    def error(number: int, fault: str, cure: str = _WRITE) -> RunError:
         return RunError(f"{shown}:{number}: {fault}. {cure}")
 
     found: dict[bytes, dict[str, tuple[float, bytes]]] = {}
@@ -63,17 +63,17 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
             if not fields or line[:1] == b"#":
                 continue
             if CONFLICT.match(line.decode()):
-                raise refuse(number, "is in a merge conflict", how_to_restore(shown))
+                raise error(number, "is in a merge conflict", how_to_restore(shown))
             if len(fields) == 6:
-                raise refuse(number, f"the score {_quote(fields[4])} is not a number")
-            raise refuse(number, f"{plural(len(fields), 'field')}, not 6")
+                raise error(number, f"the score {_quote(fields[4])} is not a number")
+            raise error(number, f"{plural(len(fields), 'field')}, not 6")
         ranking, doc_id = found.setdefault(query_id, {}), doc.decode()
         if doc_id in ranking:
             fault = f"the document {_quote(doc)} comes twice for query {_quote(query_id)}"
-            raise refuse(number, fault, "Keep one of the lines.")
+            raise error(number, fault, "Keep one of the lines.")
         ranking[doc_id] = score, rank
     if not found:
-        raise refuse(1, "the file is empty", "Give a TREC run, of lines `query Q0 document rank score tag`.")
+        raise error(1, "the file is empty", "Give a TREC run, of lines `query Q0 document rank score tag`.")
     answers = {}
     for query_id, results in found.items():
         best_first = ranked((doc_id, score) for doc_id, (score, _) in results.items())
@@ -83,7 +83,7 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
 
 
 def _agreeing(ranks: Sequence[bytes]) -> int | None:
-    """Count the ranks from the top that rise; None where all do, or where ranks that are no numbers tell no order."""
+    """Count the results from the top whose ranks rise; None where all do, or where ranks that are no numbers tell no order."""
     try:
         numbers = [int(rank) for rank in ranks]
     except ValueError:
