@@ -210,7 +210,7 @@ class _Move:
         gate, change, against = self.gate, self.change, self.case.against.name
         fall, limit = -change.delta, gate.allowed(change.baseline)
         share = f" ({gate.limit} of {score_text(change.baseline)})" if gate.limit.percent else ""
-        rule = f"at most {score_text(limit, fall)}{share} is allowed"
+        rule = f"at most {score_text(limit, fall, 0.0)}{share} is allowed"
         size, now = score_text(fall, limit), score_text(change.now, change.baseline)
         fell = f"{subject(gate)} fell by {size} from {against} to {now}"
         state: State = "failed"
