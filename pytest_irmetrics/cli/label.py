@@ -81,10 +81,14 @@ def run(options: argparse.Namespace) -> int:
         golden = GoldenSet.load(path, custom_metrics=options.custom_metrics, shown=options.file)
         append = partial(append_judgments, path, shown=options.file, custom_metrics=options.custom_metrics)
         if is_given:
+            returned = set[str]() if options.list is None else _returned(options)
             edit = append(given_judgments(golden, options))
             _print_edit(edit, options.file)
-            if options.list is not None:
-                _note_unknown(edit, golden, options)
+            unknown = [one for one in edit.new if one.doc_id not in golden.document_ids | returned]
+            if returned and unknown:
+                ids = listed([one.doc_id for one in unknown], word=quote)
+                cause = "A spreadsheet makes 12 of the id 0012, and a date of 3-4: compare them."
+                shared.print_note(f"{unknown[0].where}: No run at hand has {ids}. {cause}")
             if waiting := say_held_back(edit.golden, edit.held_back):
                 shared.print_note(waiting)
                 return shared.FAILED if options.list is None else shared.OK  # a list has them still
@@ -118,17 +122,11 @@ def _print_edit(edit: FileEdit, file: str) -> None:
     shared.print_about(file, f"{file}: {plural(len(edit.new), 'judgment')} appended.")
 
 
-def _note_unknown(edit: FileEdit, golden: GoldenSet, options: argparse.Namespace) -> None:
-    """Name the documents of a list that no run at hand has, and the golden set had not: a spreadsheet may have changed their ids."""
+def _returned(options: argparse.Namespace) -> set[str]:
+    """Return the documents of all runs at hand. Raises CommandError."""
     baselines = shared.baselines_of_golden_set(options.file, options.baseline_dir)
     runs = [*shared.load_runs(options.stored, options.tests, options.file), *baselines]
-    known = {document_of(entry) for _, run in runs for query_id in run for entry in run[query_id]}
-    unknown = [one for one in edit.new if one.doc_id not in golden.document_ids and one.doc_id not in known]
-    if known and unknown:
-        ids = listed([one.doc_id for one in unknown], word=quote)
-        shared.print_note(
-            f"{unknown[0].where}: No run at hand has {ids}. A spreadsheet makes 12 of the id 0012, and a date of 3-4: compare them."
-        )
+    return {document_of(entry) for _, run in runs for query_id in run for entry in run[query_id]}
 
 
 # Documents to judge -----------------------------------------------------------------------------------------------
@@ -244,6 +242,7 @@ def _write_csv(items: Sequence[Unjudged], titles: Titles, texts: Texts, options:
         writer.writerow([*map(guard_formula, asked), *numbers, *map(guard_formula, about)])
     shared.write_file(out, text.getvalue().encode("utf-8-sig"))  # by its first bytes Excel recognises UTF-8
     metrics = [word for name in options.custom_metrics for word in ("--metric", name)]
-    back = shlex.join(["pytest-irmetrics", "label", options.file, *metrics, "--from", out])
+    runs = [word for path in options.stored for word in ("--run", path)]
+    back = shlex.join(["pytest-irmetrics", "label", options.file, *metrics, *runs, "--from", out])
     told = f"{plural(len(items), 'document')} to judge. Fill in the column rating, and then: {back}"
     shared.print_about(out, f"{out}: {told}")

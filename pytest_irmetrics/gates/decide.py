@@ -11,11 +11,10 @@ from itertools import chain
 from pytest_irmetrics.base.numbers import LATENCY_DIGITS, TOLERANCE, score_text
 from pytest_irmetrics.base.wording import group_alike, plural
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
-from pytest_irmetrics.evaluation.evaluate import RETURN_IDS_BY, find_unknown_ids
+from pytest_irmetrics.evaluation.evaluate import RETURN_IDS_BY, UnknownIds, find_unknown_ids
 from pytest_irmetrics.gates.regression import check_pairing, check_unedited, judge_move, not_comparable
 from pytest_irmetrics.gates.verdict import STATES, Case, Verdict, at_least, keeps, subject
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.golden.query import known_ids
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.run.answer import document_of
 from pytest_irmetrics.thresholds import AUTO, COMPARING_WORDS, Gate, Gates
@@ -236,24 +235,20 @@ def _unknown_ids(case: Case) -> Verdict | None:
 
 
 def _baseline_of_other_ids(case: Case) -> Iterator[Verdict]:
-    """Fail where the baseline calls documents otherwise than the golden set and today's run: nothing falls from its scores of 0."""
-    if case.comparison is None or case.storing or case.single_queries_only:
+    """Fail where a baseline, stored before any judgment, calls documents otherwise than these and today's run: nothing falls from its scores of 0."""
+    comparison, run = case.comparison, case.evaluation
+    if comparison is None or not case.against.update_command or case.storing or case.single_queries_only:
         return
-    unknown, run = find_unknown_ids(case.comparison.baseline), case.evaluation
-    before = case.comparison.under_stored_labels
-    judged = {doc for query in (before.baseline.counted if before else ()) for doc in known_ids(query)}
-    if unknown is None or any(one in judged or one in case.in_index for one in unknown.returned):
+    answers, judged = comparison.baseline.run.answers.values(), run.golden.document_ids
+    if not judged or any(answer.judgments for answer in answers):
         return
+    returned = {document_of(entry) for answer in answers for ids in answer.rankings for entry in ids}
     today = {document_of(entry) for query in run.counted for ids in run.rankings(query.id) for entry in ids}
-    if unknown.alike or today.isdisjoint(unknown.returned):
-        ids, other = plural(len(unknown.returned), "id"), "" if unknown.alike else ", or came back today"
-        text = f"None of the {ids} in {case.against.name} occurs in the golden set{other}, so that nothing could fall."
-        yield Verdict(
-            "failed",
-            text,
-            "baseline",
-            details=(*unknown.examples, "Store it anew, with the search as it was then."),
-        )
+    if returned.isdisjoint(judged | today) and not any(one in case.in_index for one in returned):
+        text = f"None of the {plural(len(returned), 'id')} in {case.against.name} is judged, or came back today, so that nothing could fall."
+        examples = UnknownIds(sorted(returned), sorted(judged), is_one_answer=False).examples
+        advice = "Store it anew, with the search as it was then."
+        yield Verdict("failed", text, "baseline", details=(*examples, advice))
 
 
 def _nothing_returned(case: Case) -> Iterator[Verdict]:

@@ -137,10 +137,13 @@ def _read_at(fork: _Fork, item: GatedItem) -> CommittedTest:
     return CommittedTest(report, run, *known, told, is_partial=own is None)
 
 
-def baselines_gone_since(session: pytest.Session, renamed: Container[str | None]) -> list[str]:
+def baselines_gone_since(
+    session: pytest.Session, renamed: Container[str | None], of_tests: Container[Path]
+) -> list[str]:
     """Return the baselines below the root directory that are gone since HEAD left a branch, or whose tests are, but for the `renamed`.
 
-    Their paths are as `RunConfig.shown` has them. Empty where Git cannot tell.
+    Of what is there, those `of_tests` have a test in this run. Their paths are as `RunConfig.shown` has them. Empty where Git
+    cannot tell.
     """
     config = session.config
     try:
@@ -151,8 +154,8 @@ def baselines_gone_since(session: pytest.Session, renamed: Container[str | None]
     carried_over = {path for new, path in fork.renamed.items() if is_baseline(new, fork.directory)}
     left = (one for one in fork.baselines if one not in carried_over and one not in renamed)
     gone = (PurePosixPath(one) for one in left if _test_is_gone(session, fork, one))
-    below = (path.relative_to(root) for path in gone if path.is_relative_to(root))
-    return [run_config(config).shown(config.rootpath / path) for path in below]
+    below = (config.rootpath / path.relative_to(root) for path in gone if path.is_relative_to(root))
+    return [run_config(config).shown(path) for path in below if path not in of_tests or not path.exists()]
 
 
 # Another name of its baseline

@@ -232,7 +232,7 @@ class Recorder:
 
         reports = (attempt.item_report for attempt in self._attempts.values())
         renamed = {one.since.renamed_from for one in reports if one is not None and one.since is not None}
-        return baselines_gone_since(session, renamed)
+        return baselines_gone_since(session, renamed, {one.baseline for one in self._attempts.values()})
 
     def _unused_baselines(self) -> list[str]:
         """Return the stored baselines that no test read, of a run that gates or stores and was not cut short, sorted."""

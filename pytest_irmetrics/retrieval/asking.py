@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from itertools import chain
 from math import inf
 from time import monotonic
 from typing import Any, NamedTuple
@@ -19,7 +20,7 @@ from pytest_irmetrics.run.answer import document_of, is_uuid
 _MAX_INITIAL_FAILURES = 5
 """After this many errors in a row from the start the other queries are not asked."""
 _MOST_CHUNKS = 10
-"""Of so many ids for each source, no source is a document."""
+"""With so many ids for each source, sources are no documents."""
 
 
 class Retrieved(NamedTuple):
@@ -184,15 +185,18 @@ class Asking:
     def _keep_undecided(self) -> None:
         """Keep the answers whose documents have an id and a source, neither of them judged: by the one that the baseline has.
 
-        Else by the one that most other answers go by; where there are no others, by the source, unless that is one of few for
-        all, as the name of a store is. A comparison would take a document of two names for two.
+        Else by the one that most other answers go by; where there are no others, by the source, unless that may be the name of a
+        store or a kind: it comes back for more than half of the queries, or has many ids. A comparison would take a document of
+        two names for two.
         """
         by_source = self._by_source[True] > self._by_source[False]
         if not self._by_source[True] and not self._by_source[False]:
             found = [result for _, _, result in self._undecided]
             ids = {doc_id for result in found for doc_id in result.ranking}
-            sources = {document_of(entry) for result in found for entry in result.ranking_by_source or ()}
-            by_source = all(map(is_uuid, ids)) or len(ids) < _MOST_CHUNKS * len(sources)
+            of_each = ({document_of(entry) for entry in result.ranking_by_source or ()} for result in found)
+            sources = Counter(chain.from_iterable(of_each))
+            are_documents = 2 * max(sources.values(), default=0) <= len(found)
+            by_source = all(map(is_uuid, ids)) or (are_documents and len(ids) < _MOST_CHUNKS * len(sources))
         stored = self.options.baseline or Run({})
         for query, repeat, result in self._undecided:
             named = result.ranking, result.ranking_by_source or result.ranking

@@ -77,10 +77,15 @@ class BaselineName(NamedTuple):
         return {*self.ids.strip("[]").split("-")} - {""}
 
     def may_be_in(self, file: Path, module: object) -> bool:
-        """Tell whether a test module, as it was imported, has the function; of None, which was not, whether its file may name it."""
+        """Tell whether a test module, as it was imported, has the function; of None, which was not, whether its file may name it.
+
+        It may where only a safe name of the function is known.
+        """
+        if _HASHED.search(self.function):
+            return True
         with suppress(AttributeError, OSError):
             if module is None:
-                named = rf"\b{re.escape(self.function.partition('.')[0])}\b|import \*"
+                named = rf"\b{re.escape(self.function.partition('.')[0])}\b|import\s*\(?\s*\*"
                 return re.search(named, file.read_text(encoding="utf-8", errors="replace")) is not None
             attrgetter(self.function)(module)
             return True

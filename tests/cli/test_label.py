@@ -143,7 +143,7 @@ def test_what_is_judged_already_leaves_an_empty_list_in_every_form():
     assert listed(*options) == []
     written = label(*options, "--metric", "mine", "--out", "x.csv").out
     assert written.endswith(
-        "0 documents to judge. Fill in the column rating, and then: pytest-irmetrics label golden/faq.yaml --metric mine --from x.csv\n"
+        "0 documents to judge. Fill in the column rating, and then: pytest-irmetrics label golden/faq.yaml --metric mine --run done.json --from x.csv\n"
     )
     assert "0 unjudged documents" in label(*options, "-i").out
 
