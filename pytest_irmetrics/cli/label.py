@@ -81,7 +81,10 @@ def run(options: argparse.Namespace) -> int:
         golden = GoldenSet.load(path, custom_metrics=options.custom_metrics, shown=options.file)
         append = partial(append_judgments, path, shown=options.file, custom_metrics=options.custom_metrics)
         if is_given:
-            returned = set[str]() if options.list is None else _returned(options)
+            runs = {} if options.list is None else _runs_at_hand(options)
+            returned = {
+                document_of(entry) for run in runs.values() for query_id in run for entry in run[query_id]
+            }
             edit = append(given_judgments(golden, options))
             _print_edit(edit, options.file)
             unknown = [one for one in edit.new if one.doc_id not in golden.document_ids | returned]
@@ -122,21 +125,20 @@ def _print_edit(edit: FileEdit, file: str) -> None:
     shared.print_about(file, f"{file}: {plural(len(edit.new), 'judgment')} appended.")
 
 
-def _returned(options: argparse.Namespace) -> set[str]:
-    """Return the documents of all runs at hand. Raises CommandError."""
-    baselines = shared.baselines_of_golden_set(options.file, options.baseline_dir)
-    runs = [*shared.load_runs(options.stored, options.tests, options.file), *baselines]
-    return {document_of(entry) for _, run in runs for query_id in run for entry in run[query_id]}
-
-
 # Documents to judge -----------------------------------------------------------------------------------------------
+
+
+def _runs_at_hand(options: argparse.Namespace) -> dict[str, Run]:
+    """Return the runs that were given, and with fewer than two the baselines of the golden set, by their names. Raises CommandError."""
+    runs = dict(shared.load_runs(options.stored, options.tests, options.file))
+    if len(runs) < 2:
+        runs = dict(shared.baselines_of_golden_set(options.file, options.baseline_dir)) | runs
+    return runs
 
 
 def _runs(options: argparse.Namespace) -> dict[str, Run]:
     """Return the runs whose documents are pooled, by their names. Raises CommandError where there is none."""
-    runs = dict(shared.load_runs(options.stored, options.tests, options.file))
-    if len(runs) < 2:
-        runs = dict(shared.baselines_of_golden_set(options.file, options.baseline_dir)) | runs
+    runs = _runs_at_hand(options)
     if not runs:
         raise shared.CommandError(
             f"{options.file}: No baseline of this golden set is in a folder {options.baseline_dir} from here on down. Store "

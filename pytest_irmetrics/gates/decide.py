@@ -220,11 +220,7 @@ def _unknown_ids(case: Case) -> Verdict | None:
     # The first two of it are what was returned and what was expected.
     if unknown is None or all(any(one in case.in_index for one in ids) for ids in unknown[:2]):
         return None
-    before: set[str] = set()
-    if case.comparison is not None:
-        baseline = case.comparison.baseline
-        answers = (ranking for query in baseline.counted for ranking in baseline.rankings(query.id))
-        before = {document_of(entry) for ranking in answers for entry in ranking}
+    before = set[str]() if case.comparison is None else _returned_by(case.comparison.baseline)
     details, text = (*unknown.examples, RETURN_KNOWN_IDS), unknown.problem
     if before and not (unknown.is_one_answer or unknown.alike):
         known = len(before.intersection(unknown.returned))
@@ -234,8 +230,14 @@ def _unknown_ids(case: Case) -> Verdict | None:
     return Verdict("failed", text, "ids", details=details)
 
 
+def _returned_by(evaluation: Evaluation) -> set[str]:
+    """Return the documents in the rankings of all queries that count."""
+    found = (ids for query in evaluation.counted for ids in evaluation.rankings(query.id))
+    return {document_of(entry) for ids in found for entry in ids}
+
+
 def _baseline_of_other_ids(case: Case) -> Iterator[Verdict]:
-    """Fail where a baseline, stored before any judgment, calls documents otherwise than these and today's run: nothing falls from its scores of 0."""
+    """Fail where no id of a baseline that was stored before any judgment is judged or came back today: nothing can fall from its scores of 0."""
     comparison, run = case.comparison, case.evaluation
     if comparison is None or not case.against.update_command or case.storing or case.single_queries_only:
         return
@@ -243,8 +245,8 @@ def _baseline_of_other_ids(case: Case) -> Iterator[Verdict]:
     if not judged or any(answer.judgments for answer in answers):
         return
     returned = {document_of(entry) for answer in answers for ids in answer.rankings for entry in ids}
-    today = {document_of(entry) for query in run.counted for ids in run.rankings(query.id) for entry in ids}
-    if returned.isdisjoint(judged | today) and not any(one in case.in_index for one in returned):
+    known = judged | _returned_by(run)
+    if returned and not any(one in known or one in case.in_index for one in returned):
         text = f"None of the {plural(len(returned), 'id')} in {case.against.name} is judged, or came back today, so that nothing could fall."
         examples = UnknownIds(sorted(returned), sorted(judged), is_one_answer=False).examples
         advice = "Store it anew, with the search as it was then."
