@@ -43,7 +43,7 @@ class LimitsOfRun(NamedTuple):
 
     gates: Gates
     unreadable: tuple[str, ...]
-    """``mine max_drop 0.5``: those on metrics that are none today."""
+    """``mine max_drop 0.5``: those on metrics, or by words, that are none today."""
 
 
 def stored_form(limits: Iterable[tuple[Metric, str | None, str, Limit | None]]) -> StoredLimits:
@@ -78,7 +78,7 @@ def read_limits(run: Run, custom: Collection[str], origin: str = "") -> LimitsOf
                     continue
                 yield Threshold(metric, {word: limit}, tag, origin)
 
-    # Each as if in a place of its own: that one is there twice, only an edit can have done.
+    # Each in a place of its own: `resolve` refuses what one place says twice, which a file that was edited may do.
     gates = resolve([threshold] for threshold in read(run.limits, for_query=False))
     gates.own = {i: [*read(one.limits, for_query=True)] for i, one in run.answers.items() if one.limits}
     return LimitsOfRun(gates, tuple(unreadable))
