@@ -43,6 +43,7 @@ class ItemResult:
     evaluation: Evaluation
     gates: Gates
     verdicts: tuple[Verdict, ...]
+    """The failed ones first, then those of a fall that is accepted."""
     comparison: Comparison | None = None
     checked: bool = True
     """Whether the gates were decided; False for ``evaluate``, which only measures."""
@@ -127,14 +128,15 @@ class ItemResult:
         Those with an error come first, then what explains the failure best, the largest falls, the lowest scores.
         """
         known, only = self.evaluation.golden.queries, self.evaluation.only
-        failed = report.decisive_gates
-        ids = dict.fromkeys(query_id for gate in failed for query_id in gate.queries)
-        today = {query_id for gate in failed if not gate.as_stored for query_id in gate.queries}
+        decisive = report.decisive_gates
+        ids = dict.fromkeys(query_id for gate in decisive for query_id in gate.queries)
+        today = {query_id for gate in decisive if not gate.as_stored for query_id in gate.queries}
         as_stored = ids.keys() - today
         if everything:
             ids = dict.fromkeys(query_id for query_id in known if only is None or query_id in only)
         explaining = {i: dict[str, None]() for gate in report.explaining_gates for i in gate.queries}
-        for verdict in self.verdicts[: len(failed)]:
+        # The same verdicts with all their queries, also those that the report leaves out.
+        for verdict in self.verdicts[: len(decisive)]:
             for query_id in explaining.keys() & verdict.queries if verdict.metric else ():
                 explaining[query_id][str(verdict.metric)] = None
         places = {query_id: place for place, query_id in enumerate(explaining)}
