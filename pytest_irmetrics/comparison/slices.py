@@ -41,7 +41,7 @@ class SliceFall(NamedTuple):
 def joint_intervals(comparison: Comparison, metric: Metric) -> dict[str, tuple[float, float]]:
     """Map the tags to 95 % intervals of their slices' changes that hold together, for all of them at once.
 
-    A slice has none unless five of its queries changed. None is narrower than the interval of the slice by itself, and
+    A slice has none unless `MIN_CHANGED` of its queries changed. None is narrower than the interval of the slice by itself, and
     ends are within what the metric's range allows.
     """
     margins = joint_margins(_differences(comparison, metric))
@@ -117,7 +117,7 @@ def main_slice(comparison: Comparison, metric: Metric) -> SliceFall | None:
 
 
 def _differences(comparison: Comparison, metric: Metric) -> dict[str, list[float]]:
-    """Map the tags to the weighted differences of their queries; without those of fewer than five changed queries.
+    """Map the tags to the weighted differences of their queries; without those of fewer than `MIN_CHANGED` changed queries.
 
     Nor those of which each side averages over other queries, which have no interval.
     """

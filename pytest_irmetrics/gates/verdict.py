@@ -33,7 +33,7 @@ branch has stored the fall in its baseline. Both pass.
 STATES: tuple[State, ...] = get_args(State)
 
 USUAL = "ndcg@10"
-"""The metric that leads, and is gated by default, where nothing says otherwise."""
+"""The metric that leads, and is gated by default, where nothing says otherwise; `plugin.item` has another for fewer than ten results."""
 
 
 class Against(NamedTuple):
@@ -171,7 +171,7 @@ def at_least(value: float, limit: float) -> bool:
 
 
 def usual_metric(metrics: Iterable[Metric]) -> Metric | None:
-    """Return `ndcg@10` where it is among the metrics, else the first that rates rankings; None where none does."""
+    """Return `USUAL` where it is among the metrics, else the first that rates rankings; None where none does."""
     rating = [metric for metric in metrics if rates_rankings(metric)]
     return next((metric for metric in rating if metric.name == USUAL), rating[0] if rating else None)
 

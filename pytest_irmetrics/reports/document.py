@@ -136,7 +136,7 @@ def _failed_rows(item: ItemReport) -> list[ScoreRow]:
 def _interval_text(row: ScoreRow) -> str:
     """Return the interval of a slice's change; where none of its queries changed, which share of such queries may.
 
-    That share is 1 − .05^(1/n), up to which none of n changes in 5 of 100 cases. Empty where some changed and no interval is known, or of fewer than five queries.
+    That share is 1 − .05^(1/n), up to which none of n changes in 5 of 100 cases. Empty where some changed and no interval is known, or of fewer than `MIN_CHANGED` queries.
     """
     if row.interval is not None:
         return interval_ends_text(row.interval)
