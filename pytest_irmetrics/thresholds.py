@@ -56,7 +56,7 @@ class Word(NamedTuple):
     sign: str
     """What stands before its limit in a table of scores."""
     example: str
-    """What may be written for its limit."""
+    """What may be written for its limit; `%` and `auto` in it are what the JSON Schema lets in."""
     fails_when: str
     """When a gate of this word fails, after "fails where"."""
     range: Literal["score", "change", "count", "level"]

@@ -46,7 +46,7 @@ ARGUMENTS = (
     shared.argument("--force", action="store_true", help="write over what is there"),
 )  # fmt: skip
 _RUN_SUFFIXES = {"run": "run", "trec": "run", "res": "run", "json": "json"}
-"""Suffix of a run → its format. The format `trec` of golden sets is qrels."""
+"""Suffix of a run → its format; none may be one of golden sets, as `.txt` is. Their format `trec` is qrels."""
 _ON_TREC = "A TREC run holds the ids of one ranking a query, and no empty one: all else is left out."
 
 

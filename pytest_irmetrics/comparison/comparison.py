@@ -192,6 +192,7 @@ class Comparison:
         """
         edited = [(was, self.now.golden.queries[query_id]) for query_id, was in self.relabelled.items()]
         changed = {
+            # Also of a query that is `no_answer` on one side, as it has none there.
             "judgments": any(was.judgments != now.judgments for was, now in edited),
             "relevance level": self.stored_level != self.now.golden.relevance_level,
             "weights": any(was.weight != now.weight for was, now in edited),

@@ -38,7 +38,7 @@ def golden_set_of(rows: Iterable[Row], source: Source, texts: Mapping[str, str] 
 
 
 def _query_node(rows: Sequence[Row], source: Source) -> Node:
-    """Return a query under the keys of a golden set; rows that contradict each other are reported."""
+    """Return a query under the keys of a golden set, whose values QueryReader checks; rows that contradict each other are reported."""
     place = rows[0].line, 1
     judgments: list[tuple[Node, Node]] = []
     cells: dict[str, Node] = {}

@@ -348,6 +348,7 @@ class Family(NamedTuple):
         return self.about or str(self.formula.__doc__)
 
 
+# In the order in which messages list them, those of a ranking first.
 FAMILIES: Mapping[str, Family] = {
     family.name: family
     for family in (

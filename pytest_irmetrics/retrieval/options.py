@@ -14,7 +14,10 @@ if TYPE_CHECKING:
 
 
 class RetrievalOptions(NamedTuple):
-    """How a retriever is asked and its answers are read; `in_executor` leaves out what cannot be pickled, or is large, for workers."""
+    """How a retriever is asked and its answers are read; `in_executor` leaves out what cannot be pickled, or is large, for workers.
+
+    A setting that is called as a field, but for its `ir_`, sets it.
+    """
 
     depth: int
     """How many results are asked for, and at most read; 1 or more."""
