@@ -213,7 +213,7 @@ def _read_result(query: Query, result: Any, call: Call, options: RetrievalOption
 def _read_ranking(
     items: Sequence[Any], query: Query, options: RetrievalOptions, seen: Seen, texts: dict[str, str]
 ) -> Result:
-    """Read the ids of a query's items, each once: of documents, or of what chunks contain or are of.
+    """Read the ids of a query's items, each once: of documents, of passages that chunks contain, or of documents that chunks are of.
 
     The texts of chunks are added to `texts`. Raises AnswerError for an item without an id, for scores of pairs that
     ascend or are NaN, and for a document that comes twice unless `options.duplicates` is "collapse".

@@ -33,7 +33,7 @@ def is_loop_running() -> bool:
 
 async def ask_on_loop(asking: Asking) -> None:
     """Call the retriever on the loop that runs, as often at once as wanted, and await its answers."""
-    options, begun = asking.options, asking.pending  # which `in_flight` takes away
+    options, pending = asking.options, asking.pending  # kept, as `in_flight` gives `asking` a new list
     tasks: set[_Task] = set()  # those that are not done
 
     async def ask(call: Call, answer: PendingAnswer | None) -> Reply | BaseException:
@@ -56,7 +56,7 @@ async def ask_on_loop(asking: Asking) -> None:
             await asyncio.wait(futures, timeout=seconds, return_when=asyncio.FIRST_COMPLETED)
     finally:
         await _clean_up({*tasks})
-        for answer in begun:
+        for answer in pending:
             answer.close()
 
 

@@ -24,7 +24,7 @@ StoredLimits = Sequence[Mapping[str, str | float]]
 Provenance = Mapping[str, str | float]
 """What a run was made with: a model's name, how many documents the index held."""
 
-_NONE: dict[str, Any] = {}  # shared by all answers, so never to be changed
+_EMPTY: dict[str, Any] = {}  # shared by all answers, so never to be changed
 
 
 class PackedRanking(Sequence[str]):
@@ -80,19 +80,19 @@ class Answer:
     """One ranking of document ids, best first and without duplicates, for each time that the query was asked."""
     text: str | None = None
     """The query's text; None where the run does not say, as a TREC run, which holds rankings alone."""
-    params: Mapping[str, Any] = field(default_factory=lambda: _NONE)
+    params: Mapping[str, Any] = field(default_factory=lambda: _EMPTY)
     """What else the retriever was called with, by name."""
     judgments: Mapping[str, Grade] | None = None
     """The grades of documents when the run was stored, by document id; None where the run does not say."""
     weight: float | None = None
     """The query's weight in a mean, above 0; None where the run does not say."""
     tags: tuple[str, ...] = ()
-    passages: Mapping[str, tuple[str, str]] = field(default_factory=lambda: _NONE)
+    passages: Mapping[str, tuple[str, str]] = field(default_factory=lambda: _EMPTY)
     """Of the ids in `rankings` those that stand for passages: id → document and text."""
     xfail: bool = False
     """Whether the query was known to be bad when the run was stored, so that it is in none of the run's means."""
     unjudged: bool = False
-    """Whether nobody had judged a document of it; else it has no answer where `judgments` are empty."""
+    """Whether nobody had judged a document of it; where `judgments` are empty and this is false, it has no answer."""
     limits: StoredLimits = ()
     """The limits on this query alone that judged the run when it was stored."""
     agreeing: int | None = field(default=None, compare=False)
@@ -161,12 +161,12 @@ def ranked(scores: Iterable[tuple[str, float]]) -> tuple[str, ...]:
 
 
 def document_of(entry: str) -> str:
-    """Return the document of a ranking's entry that is no passage: of a chunk, the document that it was cut from."""
+    """Return the document that an entry of a ranking, unless a judged passage, is of: what a chunk was cut from, else the entry itself."""
     return entry.rpartition(CHUNK)[0] or entry
 
 
 def is_further_chunk(entry: str, ranking: Sequence[str]) -> bool:
-    """Tell whether an entry of a ranking is a chunk of a document that is in the ranking itself."""
+    """Tell whether an entry of a ranking is a chunk, and the document that it was cut from is an entry too."""
     document = document_of(entry)
     return document != entry and document in ranking
 
