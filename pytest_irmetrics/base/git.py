@@ -95,7 +95,7 @@ class Repository:
         raise GitError(f"git {words[0]} failed in {self._where()}: {last}.{advice}")
 
     def _ask(self, *words: str) -> str:
-        """Return what a command prints, without white space at the ends; which is nothing where it says no by its exit status."""
+        """Return what a command prints, without white space at the ends; empty where its exit status says no."""
         return self._run(*words, may_fail=True).decode("utf-8", "replace").strip()
 
     def _where(self) -> str:

@@ -77,7 +77,7 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
     if not settings.reads_baselines:
         return None, Against()
     path = item.baseline_file
-    shown = item.settings.shown(path)
+    shown = settings.shown(path)
     update = item.command("--ir-baseline-update")
     replacing_all = settings.update and not settings.only_queries
     if not path.exists():
@@ -197,7 +197,7 @@ def items_with_orphans(
 ) -> Iterator[tuple[pytest.Item, str]]:
     """Yield the first item of each test function that has baselines which none of its items has, with the message that it is to fail with.
 
-    A golden set or parameter is gone or renamed there, and its gate with it. `items` as in `marks.find_problems`.
+    A golden set or parameter is gone or renamed there, and its gate with it. `items` are all that were collected, those last that are deselected.
     None in a run that does not gate, or collects some items of a test alone.
     """
     settings = run_config(config)

@@ -45,7 +45,6 @@ def parse(
     """Parse the values of ``--ir-report``, relative to a folder; a path given twice is one report.
 
     Where the caller `prints`, the path `-` is its standard output, else there is none for a report.
-
     `~` and environment variables are expanded, as in pytest's own options. Raises ReportPathError, whose message begins
     with `option`.
     """
