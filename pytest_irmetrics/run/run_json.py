@@ -210,7 +210,7 @@ def loads(text: str, shown: str, test: str | None = None) -> tuple[dict[str, Ans
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make a JSON object, right rankings in it packed at once: kept as lists to the end, they are a large run's peak of memory."""
     found = strict_object(pairs)
-    if isinstance(rankings := found.get("rankings"), list):
+    if "id" in found and isinstance(rankings := found.get("rankings"), list):  # of a query, not of its params
         found["rankings"] = [
             pack(one) if _is_list_of_texts(one) and not ranking_fault(one) else one for one in rankings
         ]

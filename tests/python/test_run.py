@@ -29,7 +29,7 @@ FULL = f"""{HEAD}"golden_set": "golden/faq.yaml",
 "means": {{"map": 0.75, "mrr": 0.5, "recall@10": 1.0}},
 "queries": [
 {{"id": "faq", "text": "none", "rankings": [[]]}},
-{{"id": "refund", "text": "a b", "params": {{"lang": "no", "max": 500}}, "judgments": {{"d1": 2, "d9": 0}}, "weight": 2.0, \
+{{"id": "refund", "text": "a b", "params": {{"lang": "no", "rankings": [["d1"]]}}, "judgments": {{"d1": 2, "d9": 0}}, "weight": 2.0, \
 "tags": ["billing"], "passages": {{"a: x": ["a", "x\\u200b"], "b": ["b", "y"]}}, "rankings": [["d1", "d2"], ["d2"]]}}
 ]
 }}
@@ -215,7 +215,7 @@ def test_json_comes_back_as_it_was_with_all_that_it_says(tmp_path):
     answer = run.answers["refund"]
     assert (answer.text, answer.params, answer.judgments) == (
         "a b",
-        {"lang": "no", "max": 500},
+        {"lang": "no", "rankings": [["d1"]]},
         {"d1": 2, "d9": 0},
     )
     assert (answer.weight, answer.tags, answer.xfail, run["refund"]) == (
@@ -232,7 +232,9 @@ def test_equal_runs_are_equal_bytes(tmp_path):
     assert written(Run({"b": ["d2"], "a": []}), tmp_path / "run.json") == (
         HEAD + '"queries": [\n{"id": "a", "rankings": [[]]},\n{"id": "b", "rankings": [["d2"]]}\n]\n}\n'
     )
-    other = FULL.replace('{"lang": "no", "max": 500}', '{"max": 500, "lang": "no"}').replace("2.0", "2")
+    other = FULL.replace(
+        '{"lang": "no", "rankings": [["d1"]]}', '{"rankings": [["d1"]], "lang": "no"}'
+    ).replace("2.0", "2")
     other = other.replace('{"d1": 2, "d9": 0}', '{"d9": 0.0, "d1": 2.0}').replace('level": 1', 'level": 1.0')
     other = other.replace(
         '{"map": 0.75, "mrr": 0.5, "recall@10": 1.0}', '{"recall@10": 1, "mrr": 0.5, "map": 0.75}'
@@ -457,7 +459,7 @@ PLACES = [
     '"mrr": 0.5',
     '"weight": 2.0',
     '"d1": 2',
-    '"max": 500',
+    '"rankings": [["d1"]]',
 ]
 
 
