@@ -79,7 +79,7 @@ def _parse_one(text: str, folder: Path, *, prints: bool) -> Target:
         problem = f"the step's summary is Markdown, not {form}."
     elif expanded == "-" and not prints:
         problem = "pytest prints to standard output."
-    elif expanded != "-" and not appends and _is_another_file(path, form):
+    elif _is_another_file(path, form) and expanded != "-" and not appends:
         problem = "a file is there that is no such report."
     else:
         return Target(path, form, appends)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import sys
 from pathlib import Path
 
 import pytest
@@ -80,6 +81,15 @@ def test_a_value_that_no_report_has_is_told_as_damaged(changed):
     assert re.match(
         "r.json:1: (is damaged, or .* Write the report anew|cannot be rendered, .* report it)[.]$", done.err
     )
+
+
+@pytest.mark.parametrize("command", ["report report.json -o html:-", "history --html -"])
+def test_html_on_standard_output_without_jinja2_says_what_to_install(command, monkeypatch):
+    monkeypatch.setitem(sys.modules, "jinja2", None)
+    for name in ("html_page", "formats.html"):
+        monkeypatch.delitem(sys.modules, f"pytest_irmetrics.reports.{name}", raising=False)
+    done = run(*command.split())
+    assert done.status and 'The HTML report needs Jinja2: pip install "pytest-irmetrics[html]"' in done.err
 
 
 def test_queries_that_explain_a_failure_which_no_gate_names_are_told_as_damaged():
