@@ -41,22 +41,23 @@ def run(_options: argparse.Namespace) -> int:
 
 def _thresholds(name: str, words: Sequence[str]) -> dict[str, Any]:
     """Return the definition of a mapping of metrics to limits by these words, and of such limits: a number or a mapping."""
+    of_query = words is QUERY_WORDS
     limits = {
-        word: {"description": f"Fails where {WORDS[word].fails_when}.", "anyOf": _limit(word)}
+        word: {"description": f"Fails where {WORDS[word].fails_when}.", "anyOf": _limit(word, of_query)}
         for word in words
     }
     by_word = {**_mapping(limits, additional=False), "minProperties": 1}
     own = {"$ref": f"#/$defs/{name}_of_metric"}
     properties: dict[str, Any] = {}
     for family in FAMILIES.values():
-        if "max" in words or family.kind != "latency":
+        if not of_query or family.kind != "latency":
             about = {"description": family.definition.partition("\n")[0], **own}
             properties[family.name] = about
             if family.kind in ("ranking", "overlap"):
                 properties[f"{family.name}@10"] = about
     return {
         name: _mapping(properties, additional=own),
-        f"{name}_of_metric": {"anyOf": [*_limit("min"), by_word]},
+        f"{name}_of_metric": {"anyOf": [*_limit("min", of_query), by_word]},
     }
 
 
@@ -66,9 +67,9 @@ def _mapping(properties: dict[str, Any], additional: Any) -> dict[str, Any]:
     return {"type": "object", **keys}
 
 
-def _limit(name: str) -> list[dict[str, Any]]:
-    """Return what may be written for the limit of a word; in which range, the metric says."""
+def _limit(name: str, of_query: bool) -> list[dict[str, Any]]:
+    """Return what may be written for the limit of a word, on a mean or on single queries; in which range, the metric says."""
     word = WORDS[name]
     texts = ["off", _NUMBER, *([f"{_NUMBER}%"] if "%" in word.example else [])]
-    texts += ["auto"] if "auto" in word.example else []
+    texts += ["auto"] if "auto" in word.example and not of_query else []
     return [{"type": "number"}, {"type": "string", "pattern": f"^(?:{'|'.join(texts)})$"}]

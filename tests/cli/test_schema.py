@@ -103,6 +103,7 @@ INVALID = {
     "a threshold without a limit": "thresholds: {ndcg@10: {}}\nqueries: [{query: a, relevant: b}]",
     "an unknown word": "thresholds: {ndcg@10: {mn: 0.5}}\nqueries: [{query: a, relevant: b}]",
     "a query's min_gain": "queries: [{query: a, relevant: b, thresholds: {ndcg: {min_gain: 0.1}}}]",
+    "a query's auto": "queries: [{query: a, relevant: b, thresholds: {ndcg: {max_drop: auto}}}]",
     "a slice that is no mapping": "slices: {t: [mrr]}\nqueries: [{query: a, relevant: b, tags: t}]",
     "a query's max": "queries: [{query: a, relevant: b, thresholds: {mrr: {max: 1}}}]",
     "a blank in per cent": "thresholds: {ndcg: {max_drop: 5 %}}\nqueries: [{query: a, relevant: b}]",
