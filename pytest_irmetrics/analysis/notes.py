@@ -125,11 +125,11 @@ def _came_back_empty(result: ItemResult) -> Iterator[str]:
     comparison, failed = result.comparison, [verdict for verdict in result.verdicts if verdict.failed]
     if result.evaluation.only is not None or any(verdict.word == "empty" for verdict in failed):
         return
-    now, known = result.evaluation, {*result.evaluation.retrieved.missing}
+    now = result.evaluation
+    asked = (query.id for query in now.counted if not query.no_answer)
+    empty = [i for i in asked if not now.has_results(i) and i not in now.retrieved.missing]
     if comparison is not None:
-        known.update(i for i in comparison.paired if not comparison.baseline.has_results(i))
-    asked = [query.id for query in now.counted if not query.no_answer]
-    empty = [query_id for query_id in asked if not now.has_results(query_id) and query_id not in known]
+        empty = [i for i in empty if not comparison.has(i) or comparison.baseline.has_results(i)]
     if comparison is not None and empty and any(verdict.holds_to_baseline for verdict in failed):
         from pytest_irmetrics.analysis.signs import find_sign  # noqa: PLC0415 - needed after a failure alone
 

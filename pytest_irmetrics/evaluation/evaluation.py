@@ -158,7 +158,7 @@ class Evaluation:
 
     def has_results(self, query_id: str) -> bool:
         """Tell whether anything came back for a query, any of the times that it was asked."""
-        return any(map(len, self.rankings(query_id)))
+        return any(self.rankings(query_id))
 
     @property
     def _cut(self) -> int | None:
@@ -247,11 +247,10 @@ class Evaluation:
         """Score a metric and all that are reported at once: that is several times as fast as one after the other."""
         metrics = [one for one in {*self.metrics, metric} - self._columns.keys() if one.kind == "ranking"]
         row = Scorer(metrics, relevance_level=self.golden.relevance_level).row
-        queries, cut = self.queries(metric), self._cut
-        # What `rankings` returns, without a call for each query.
-        answers = [self.run.answers.get(query.id, EMPTY_ANSWER).rankings for query in queries]
+        queries = self.queries(metric)
+        answers = [self.rankings(query.id) for query in queries]
         pairs = zip(queries, answers, strict=True)
-        rows = [row(query.judgments, tuple(ranking[:cut])) for query, each in pairs for ranking in each]
+        rows = [row(query.judgments, ranking) for query, each in pairs for ranking in each]
         if len(rows) > len(queries):
             parts = iter(rows)
             repeats = ([*islice(parts, len(each))] for each in answers)

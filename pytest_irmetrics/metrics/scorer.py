@@ -34,8 +34,9 @@ class Scorer:
         """Score one ranking: a value for each metric, in their order. Raises MetricError for a grade that cannot be used."""
         grades = judgments.values()
         if len(judgments) > _FEW:
-            found = compress(count(1), map(judgments.__contains__, ranking))
-            return self._score([(rank, judgments[ranking[rank - 1]]) for rank in found], len(ranking), grades)
+            ids = tuple(ranking)
+            found = compress(count(1), map(judgments.__contains__, ids))
+            return self._score([(rank, judgments[ids[rank - 1]]) for rank in found], len(ids), grades)
         # All that the scores depend on: to search for few is faster than to look up each result.
         ranks = tuple([ranking.index(doc) + 1 if doc in ranking else 0 for doc in judgments])
         return self._score_once(ranks, tuple(grades), len(ranking))

@@ -28,7 +28,7 @@ _EMPTY: dict[str, Any] = {}  # shared by all answers, so never to be changed
 
 
 class PackedRanking(Sequence[str]):
-    """A ranking as one text, which takes a sixth of the memory of its ids, and is compared in a tenth of the time.
+    """A ranking as one text, an id a line: that takes a sixth of the memory of its ids, and is compared in a tenth of the time.
 
     It has at least one id, and none with a line end.
     """
@@ -36,20 +36,28 @@ class PackedRanking(Sequence[str]):
     __slots__ = ("_text",)
 
     def __init__(self, text: str) -> None:
-        self._text = text
+        self._text = f"\n{text}\n"
 
     def __getitem__(self, place: Any) -> Any:
         return tuple(self)[place]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._text.split("\n"))
+        return iter(self._text[1:-1].split("\n"))
 
     def __len__(self) -> int:
-        return self._text.count("\n") + 1
+        return self._text.count("\n") - 1
+
+    def __bool__(self) -> bool:
+        return True
+
+    def __contains__(self, value: object) -> bool:
+        return isinstance(value, str) and "\n" not in value and f"\n{value}\n" in self._text
 
     def index(self, value: Any, *between: int) -> int:
-        """Return the place of an id, as a tuple does: Sequence's own would read the text anew for each place."""
-        return tuple(self).index(value, *between)
+        """Return the place of an id, as a tuple does: it is sought in the text, since to make all ids takes ten times as long."""
+        if between or value not in self:
+            return tuple(self).index(value, *between)
+        return self._text.count("\n", 0, self._text.index(f"\n{value}\n"))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, PackedRanking):
