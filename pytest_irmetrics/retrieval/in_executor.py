@@ -23,7 +23,7 @@ def ask_in_executor(asking: Asking) -> None:
     options, function = asking.options, asking.target.function
     most, timeout = options.concurrency, options.timeout
     # For workers: without what they do not need, or what cannot be pickled.
-    picklable = options._replace(executor=None, seen=None, progress=None, baseline=None)
+    picklable = options._replace(executor=None, progress=None, baseline=None)
     if options.executor is not None:
         # A worker times its call from when it begins. 1, the default, leaves to the executor how many run at once.
         most, timeout = _MAX_QUEUED if most == 1 else most, None

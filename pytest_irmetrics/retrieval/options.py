@@ -35,7 +35,7 @@ class RetrievalOptions(NamedTuple):
     """Where sync retrievers are called, if not in this thread. It then sets how many calls are in flight, unless
     `concurrency` is more than 1."""
     seen: Seen | None = None
-    """What is kept of the items that come back; None, as in a worker of the executor: nothing."""
+    """What is kept of the items that come back, but for what another process reads; None: nothing."""
     provenance: Provenance | None = None
     """What the run is to say that it was made with."""
     known: Collection[str] = ()
