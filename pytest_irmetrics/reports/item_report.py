@@ -236,7 +236,7 @@ class Note:
     text: str
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False, repr=False, kw_only=True)
 class ItemReport:
     """Everything that is printed, reported and stored of one test item."""
 
@@ -244,15 +244,15 @@ class ItemReport:
     """The test's id, as pytest has it."""
     golden_set: str
     """The golden set's path, relative to the directory that pytest was called in if it is below."""
-    outcome: str = "passed"
+    outcome: str
     """``passed``, ``failed``, or ``error`` (a query has no ranking, so no mean was computed)."""
-    rows: list[ScoreRow] = field(default_factory=list)
+    rows: list[ScoreRow]
     """The table of scores; empty where no mean was computed."""
-    leading_metric: str | None = None
+    leading_metric: str | None
     """The metric by which queries are ordered and slices compared: that of the failed gate furthest beyond its limit, if any."""
-    gates: list[VerdictReport] = field(default_factory=list)
+    gates: list[VerdictReport]
     """The verdicts, failed ones first, of these the one that is furthest beyond its limit."""
-    slices: list[ScoreRow] = field(default_factory=list)
+    slices: list[ScoreRow]
     """One metric for each tag, compared with the baseline."""
     titles: dict[str, str] = field(default_factory=dict)
     """Document id → title, of the documents of ``queries`` that have one."""
@@ -262,11 +262,11 @@ class ItemReport:
     """What kind of change a failed regression gate is about, as a word that never changes; `docs/messages.md` lists them."""
     kind_sentences: list[str] = field(default_factory=list)
     """The same in sentences: what was seen, with its counts."""
-    notes: list[Note] = field(default_factory=list)
+    notes: list[Note]
     """What a reader should know besides the verdict."""
     unbound: list[str] = field(default_factory=list)
     """``metric [tag]`` of each limit in the settings whose tag no query of this golden set has."""
-    against: str | None = None
+    against: str | None
     """What messages call the run that it was compared with."""
     baseline_version: str | None = None
     """The commit that stored the baseline, and its day, ``1a2b3c4d5 of 2026-03-01``; None where that is not known."""
@@ -276,17 +276,17 @@ class ItemReport:
     """The command that lists the documents to judge before anybody decides on a fall; None where judgments would not decide it."""
     accept: str | None = None
     """The command that stores today's run as the baseline."""
-    depth: int | None = None
+    depth: int | None
     """How many results were asked for."""
     only_queries: bool = False
     """Whether ``--ir-query`` narrowed the run, so that no mean was gated."""
-    since: SinceReport | None = None
+    since: SinceReport | None
     """With ``--ir-since``: what this branch accepts since it left another."""
-    selftest: list[Degradation] | None = None
+    selftest: list[Degradation] | None
     """With ``--ir-selftest``: the degradations; all else is then about the stored baseline, intact."""
-    query_count: int = 0
+    query_count: int
     """How many queries count: all that were asked but the ``xfail`` ones."""
-    xfail_count: int = 0
+    xfail_count: int
     """How many were asked besides, which are marked ``xfail`` and in no mean."""
     unasked: int = 0
     """How many of all these were not asked after all, as all before them failed."""

@@ -52,6 +52,10 @@ def test_the_step_summary_of_github_is_appended_to(monkeypatch):
         (b'{"format": "pytest-irmetrics report", "version": 2}', "it reads up to 1"),
         (b'{"format": "pytest-irmetrics report", "version": 1}', "r.json:1: "),
         (b'{"format": "pytest-irmetrics report", "version": 1, "tests": [{"nodeid": 3}]}', "r.json:1: "),
+        (
+            b'{"format": "pytest-irmetrics report", "version": 1, "exit_status": 0, "unmeasured": {}, "unused_baselines": [], "tests": [{"nodeid": "t", "golden_set": "g", "test_outcome": "passed", "run": null}]}',
+            "is damaged, or of another version: ",
+        ),
     ],
 )
 def test_a_file_that_is_no_report_is_told_with_its_place(data, told):
