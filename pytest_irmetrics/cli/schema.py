@@ -43,7 +43,10 @@ def _thresholds(name: str, words: Sequence[str]) -> dict[str, Any]:
     """Return the definition of a mapping of metrics to limits by these words, and of such limits: a number or a mapping."""
     of_query = words is QUERY_WORDS
     limits = {
-        word: {"description": f"Fails where {WORDS[word].fails_when}.", "anyOf": _limit(word, of_query)}
+        word: {
+            "description": f"Fails where {WORDS[word].fails_when}.",
+            "anyOf": _limit(word, of_query=of_query),
+        }
         for word in words
     }
     by_word = {**_mapping(limits, additional=False), "minProperties": 1}
@@ -57,7 +60,7 @@ def _thresholds(name: str, words: Sequence[str]) -> dict[str, Any]:
                 properties[f"{family.name}@10"] = about
     return {
         name: _mapping(properties, additional=own),
-        f"{name}_of_metric": {"anyOf": [*_limit("min", of_query), by_word]},
+        f"{name}_of_metric": {"anyOf": [*_limit("min", of_query=of_query), by_word]},
     }
 
 
@@ -67,7 +70,7 @@ def _mapping(properties: dict[str, Any], additional: Any) -> dict[str, Any]:
     return {"type": "object", **keys}
 
 
-def _limit(name: str, of_query: bool) -> list[dict[str, Any]]:
+def _limit(name: str, *, of_query: bool) -> list[dict[str, Any]]:
     """Return what may be written for the limit of a word, on a mean or on single queries; in which range, the metric says."""
     word = WORDS[name]
     texts = ["off", _NUMBER, *([f"{_NUMBER}%"] if "%" in word.example else [])]

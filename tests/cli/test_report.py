@@ -93,7 +93,7 @@ def test_html_on_standard_output_without_jinja2_says_what_to_install(command, mo
     for name in ("html_page", "formats.html"):
         monkeypatch.delitem(sys.modules, f"pytest_irmetrics.reports.{name}", raising=False)
     done = run(*command.split())
-    assert done.status and 'The HTML report needs Jinja2: pip install "pytest-irmetrics[html]"' in done.err
+    assert (done.status > 0, "needs Jinja2: pip install" in done.err) == (True, True)
 
 
 def test_queries_that_explain_a_failure_which_no_gate_names_are_told_as_damaged():

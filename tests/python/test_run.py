@@ -232,10 +232,9 @@ def test_equal_runs_are_equal_bytes(tmp_path):
     assert written(Run({"b": ["d2"], "a": []}), tmp_path / "run.json") == (
         HEAD + '"queries": [\n{"id": "a", "rankings": [[]]},\n{"id": "b", "rankings": [["d2"]]}\n]\n}\n'
     )
-    other = FULL.replace(
-        '{"lang": "no", "rankings": [["d1"]]}', '{"rankings": [["d1"]], "lang": "no"}'
-    ).replace("2.0", "2")
-    other = other.replace('{"d1": 2, "d9": 0}', '{"d9": 0.0, "d1": 2.0}').replace('level": 1', 'level": 1.0')
+    other = FULL.replace("2.0", "2").replace('level": 1', 'level": 1.0')
+    other = other.replace('"lang": "no", "rankings": [["d1"]]', '"rankings": [["d1"]], "lang": "no"')
+    other = other.replace('{"d1": 2, "d9": 0}', '{"d9": 0.0, "d1": 2.0}')
     other = other.replace(
         '{"map": 0.75, "mrr": 0.5, "recall@10": 1.0}', '{"recall@10": 1, "mrr": 0.5, "map": 0.75}'
     )
