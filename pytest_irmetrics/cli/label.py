@@ -41,6 +41,7 @@ from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import listed, plural, printable, quote
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.judge import Interview, Texts, Titles, given_judgments, say_held_back
+from pytest_irmetrics.comparison.stored_runs import under_todays_ids
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.edit_yaml import FileEdit, append_judgments
 from pytest_irmetrics.golden.format_tables import guard_formula
@@ -157,7 +158,10 @@ def _items(
 ) -> tuple[Sequence[Unjudged], str]:
     """Return the documents to judge, at most as many as are asked for, and a sentence that counts all of them."""
     wanted = [shared.find_query(golden, one, f"{options.file}:1").id for one in options.queries]
-    found, unpaired = pool(golden, list(runs.values()), options.by)
+    named = [under_todays_ids(run, golden.queries, name) for name, run in runs.items()]
+    for note in filter(None, [note for _, note in named]):
+        shared.print_note(note)
+    found, unpaired = pool(golden, [run for run, _ in named], options.by)
     for name, ids in zip(runs, unpaired, strict=True):
         if ids:
             were = plural(len(ids), "query was", "queries were")

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-import json
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
+from operator import itemgetter
 from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
@@ -16,7 +16,7 @@ from pytest_irmetrics.golden.query import Passage, folded, is_in_the_words_of
 from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Answer, Header, Run
-from pytest_irmetrics.run.answer import EMPTY_ANSWER, Answers
+from pytest_irmetrics.run.answer import EMPTY_ANSWER, Answers, params_key
 
 # Queries.
 
@@ -24,7 +24,7 @@ from pytest_irmetrics.run.answer import EMPTY_ANSWER, Answers
 def _text_key(query_id: str, asked: Query | Answer) -> tuple[str, str]:
     """Return the text and the params of a query as a key to find it by under another id; its id in place of a text that it lacks."""
     text = folded(asked.text) if asked.text else f"\0{query_id}"
-    return text, json.dumps(asked.params, sort_keys=True, default=str) if asked.params else ""
+    return text, params_key(asked.params)
 
 
 def text_keys(queries: Mapping[str, Query] | Answers) -> list[tuple[str, str]]:
@@ -43,23 +43,38 @@ def is_half_asked(answers: Answers, keys: Collection[tuple[str, str]]) -> bool:
 
 
 def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:
-    """Return the queries that have no answer under their id, or one to other words than theirs today."""
-    return [q for i, q in queries.items() if i not in answers or not is_in_the_words_of(q, answers[i])]
+    """Return the queries that have no answer under their id, or one to other words than theirs today.
+
+    So has one whose own answer is to its words in other letters (`iphone`), where another id has one to the same (`iPhone`).
+    """
+    own = {i: answers[i] for i, q in queries.items() if i in answers and is_in_the_words_of(q, answers[i])}
+    respelt = {i for i, answer in own.items() if answer.text not in (None, queries[i].text)}
+    free = [answer for i, answer in answers.items() if i not in own or i in respelt] if respelt else []
+    same = {(answer.text, params_key(answer.params)) for answer in free}
+    is_elsewhere = {i for i in respelt if (queries[i].text, params_key(queries[i].params)) in same}
+    return [query for i, query in queries.items() if i not in own or i in is_elsewhere]
 
 
-def old_ids(wanted: Iterable[Query], answers: Answers, today: Mapping[str, Query]) -> dict[str, str]:
-    """Return today's id → id in a stored run, of each wanted query whose text the run answers under another id, which no query of `today` claims."""
+def old_ids(wanted: Sequence[Query], answers: Answers, today: Mapping[str, Query]) -> dict[str, str]:
+    """Return today's id → id in a stored run, of each wanted query whose text the run answers under another id, which no other query of `today` claims."""
     by_key: dict[tuple[str, str], list[Query]] = {}
     for query in wanted:
         by_key.setdefault(_text_key(query.id, query), []).append(query)
+    mine = {query.id: query for query in wanted}
+    pairs: list[tuple[bool, bool, str, str]] = []
+    for old_id, answer in answers.items() if by_key else ():
+        own = today.get(old_id)
+        if own is None or own is mine.get(old_id) or not is_in_the_words_of(own, answer):
+            left = by_key.get(_text_key(old_id, answer), ())
+            pairs += [(query.text != answer.text, query.id != old_id, query.id, old_id) for query in left]
     found: dict[str, str] = {}
-    for query_id, answer in answers.items() if by_key else ():
-        left = by_key.get(_text_key(query_id, answer))
-        if left and not (query_id in today and is_in_the_words_of(today[query_id], answer)):
-            # Of several of the same words the one in the same letters, else in order.
-            left.sort(key=lambda one: one.text != answer.text)
-            found[left.pop(0).id] = query_id
-    return found
+    taken: set[str] = set()
+    # Of several of the same words the one in the same letters, else of the same id, else in order.
+    for *_, new_id, old_id in sorted(pairs, key=itemgetter(0, 1)):
+        if new_id not in found and old_id not in taken:
+            found[new_id] = old_id
+            taken.add(old_id)
+    return {new_id: old for new_id, old in found.items() if new_id != old or today.get(old) is not mine[old]}
 
 
 def under_todays_ids(run: Run, queries: Mapping[str, Query], shown: str) -> tuple[Run, str]:

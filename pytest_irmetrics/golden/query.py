@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.metrics import Grade
-from pytest_irmetrics.run.answer import Answer, document_of
+from pytest_irmetrics.run.answer import Answer, document_of, params_key
 from pytest_irmetrics.thresholds import Threshold, in_file
 
 _INVISIBLE = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u2060\ufeff"))
@@ -138,9 +138,10 @@ def folded(text: str) -> str:
 def is_in_the_words_of(query: Query | Answer, answer: Answer) -> bool:
     """Whether a stored answer was to this text and params, or those of another answer; a run without texts (a TREC run) pairs by id."""
     stored, text = answer.text, query.text or ""
-    return stored is None or (
-        answer.params == query.params and (stored == text or folded(stored) == folded(text))
-    )
+    if stored is None:
+        return True
+    is_text = stored == text or folded(stored) == folded(text)
+    return is_text and params_key(answer.params) == params_key(query.params)
 
 
 def judges_other_passages(query: Query, answer: Answer) -> bool:

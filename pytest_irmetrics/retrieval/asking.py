@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import chain
@@ -15,7 +14,7 @@ from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, Result,
 from pytest_irmetrics.retrieval.options import RetrievalOptions
 from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.run import Answer, Header, Run
-from pytest_irmetrics.run.answer import document_of, is_uuid
+from pytest_irmetrics.run.answer import document_of, is_uuid, params_key
 
 _MAX_INITIAL_FAILURES = 5
 """After this many errors in a row from the start the other queries are not asked."""
@@ -257,7 +256,5 @@ def _batches(queries: Sequence[Query], size: int) -> list[list[Query]]:
     """Group queries with equal params, at most `size` in a group."""
     by_params: dict[str, list[Query]] = {}
     for query in queries:
-        # By JSON, because 1, 1.0 and true are equal in Python, and other params to a retriever.
-        key = json.dumps(dict(query.params), sort_keys=True, default=repr)
-        by_params.setdefault(key, []).append(query)
+        by_params.setdefault(params_key(query.params), []).append(query)
     return [each[start : start + size] for each in by_params.values() for start in range(0, len(each), size)]

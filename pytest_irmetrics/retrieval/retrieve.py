@@ -13,7 +13,7 @@ from pytest_irmetrics.retrieval.calls import RetrievalError, await_answer, call_
 from pytest_irmetrics.retrieval.options import RetrievalOptions
 from pytest_irmetrics.retrieval.retriever import Retriever
 from pytest_irmetrics.run import Answer, Header, Run
-from pytest_irmetrics.run.answer import EMPTY_ANSWER
+from pytest_irmetrics.run.answer import EMPTY_ANSWER, params_key
 
 # What only some retrievals need is imported where it is used: one by one, a sync retriever needs no event loop.
 
@@ -112,7 +112,7 @@ def _asked_otherwise(query: Query, stored: Answer) -> str:
     """Return what is wrong where a stored answer is to another text, other params or other passages; else nothing."""
     if stored.text is not None and query.text is not None and stored.text != query.text:
         return f"the stored run answers another text, {quote(stored.text)}"
-    if (stored.text is not None or stored.params) and stored.params != query.params:
+    if (stored.text is not None or stored.params) and params_key(stored.params) != params_key(query.params):
         return f"the stored run answers other params, {describe(dict(stored.params))}"
     if judges_other_passages(query, stored):
         return "the stored run was searched for other passages than the query judges now"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import operator
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -126,6 +127,11 @@ class Header(NamedTuple):
     """As the fixture `ir_provenance` gave it; None where it does not say."""
     limits: StoredLimits | None = None
     """Those that judged the run when it was stored; None where it does not say."""
+
+
+def params_key(params: Mapping[str, Any]) -> str:
+    """Return params as a text to compare them by: 1, 1.0 and true are equal in Python, and other params to a retriever."""
+    return json.dumps(dict(params), sort_keys=True, default=repr) if params else ""
 
 
 # Ids of queries and documents

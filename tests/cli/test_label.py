@@ -126,11 +126,12 @@ def test_baselines_are_found_in_the_whole_project_and_one_that_is_broken_is_a_no
     assert label(status=1, file="../golden/faq.yaml").err.splitlines()[-1] == f"../golden/faq.yaml: {told}"
 
 
-def test_a_baseline_whose_golden_set_was_renamed_is_found_by_its_own_name():
+def test_a_baseline_whose_golden_set_was_renamed_is_found_by_its_own_name_and_a_query_by_its_words():
     Path(FILE).rename("golden/all.yaml")
     folder = Path("ir_baselines/test_search")
     assert "No baseline of this golden set" in label(status=1, file="golden/all.yaml").err
-    (folder / "test_it[faq].json").rename(folder / "test_it[bm25-all].json")
+    path = (folder / "test_it[faq].json").rename(folder / "test_it[bm25-all].json")
+    path.write_text(path.read_text().replace('"id": "refund"', '"id": "other", "text": "Refund policy"'))
     assert len(rows_of(label("--out", "-", file="golden/all.yaml"))) == 3
     Path(FILE).write_text(GOLDEN)  # then it is that one's
     assert "No baseline of this golden set" in label(status=1, file="golden/all.yaml").err
