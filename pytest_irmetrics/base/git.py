@@ -135,8 +135,7 @@ class Repository:
         if self.is_shallow:
             shallow, fetch = f", a shallow clone. {_WHOLE_CLONE}", ["--unshallow", *fetch]
         raise GitError(
-            f"Git knows no commit {printable(revision)} in {self._where()}{shallow} "
-            f"Fetch it: {self._command_to_type('fetch', *fetch)}; or give another branch, tag or commit."
+            f"Git knows no commit {printable(revision)} in {self._where()}{shallow} Fetch it: {self._command_to_type('fetch', *fetch)}; or give another branch, tag or commit."
         )
 
     def merge_base(self, revision: str) -> str:
@@ -156,8 +155,7 @@ class Repository:
             )
         if not found:
             raise GitError(
-                f"{printable(revision)} and HEAD have no commit in common in {self._where()}. Give the branch, tag or commit "
-                "that this branch grew from."
+                f"{printable(revision)} and HEAD have no commit in common in {self._where()}. Give the branch, tag or commit that this branch grew from."
             )
         return self._run("rev-list", "--no-walk", "--max-count=1", *found).decode("ascii").strip()
 

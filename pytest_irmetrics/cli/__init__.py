@@ -66,8 +66,7 @@ def _parser() -> argparse.ArgumentParser:
     parser = argparse.ArgumentParser(
         prog="pytest-irmetrics",
         description="Golden query sets, runs, baselines and reports of pytest-irmetrics, outside of a test run.",
-        epilog="Each command says more with --help. They exit with 0; with 1 for what they found wrong; with 2 where "
-        "the command line is wrong.",
+        epilog="Each command says more with --help. They exit with 0; with 1 for what they found wrong; with 2 where the command line is wrong.",
         allow_abbrev=False,
     )
     parser.add_argument(

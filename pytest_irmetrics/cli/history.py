@@ -73,8 +73,7 @@ def _choose(wanted: Sequence[str], directory: str) -> list[shared.Baseline]:
     found = shared.baselines_from_here(directory)
     if not found:
         raise shared.CommandError(
-            f"There is no folder {directory} with baselines from here on down. Go to the tests, or store a baseline "
-            "(pytest --ir-baseline-update)."
+            f"There is no folder {directory} with baselines from here on down. Go to the tests, or store a baseline (pytest --ir-baseline-update)."
         )
     chosen = dict[shared.Baseline, None]()
     for text in wanted:
@@ -83,8 +82,7 @@ def _choose(wanted: Sequence[str], directory: str) -> list[shared.Baseline]:
         chosen |= dict.fromkeys(matching)
         if not matching:
             raise shared.CommandError(
-                f"No baseline from here on down is of a test {quote(text)}. There are baselines of "
-                f"{listed([one.test for one in found])}."
+                f"No baseline from here on down is of a test {quote(text)}. There are baselines of {listed([one.test for one in found])}."
             )
     return list(chosen) or found
 

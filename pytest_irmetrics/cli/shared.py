@@ -220,8 +220,7 @@ def load_runs(paths: Sequence[str], tests: Sequence[str], golden: str = "") -> l
     """
     if len(tests) not in (0, 1, len(paths)):
         raise CommandError(
-            f"--test is given {plural(len(tests), 'time')} for {plural(len(paths), 'run')}. Give it once, or once for each "
-            "run, in their order."
+            f"--test is given {plural(len(tests), 'time')} for {plural(len(paths), 'run')}. Give it once, or once for each run, in their order."
         )
     runs = []
     for number, path in enumerate(paths):

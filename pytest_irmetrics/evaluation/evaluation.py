@@ -109,8 +109,7 @@ class Evaluation:
         if metric not in self.metrics and not (metric.kind == "overlap" and reaches):
             have = ", ".join(metric.name for metric in self.metrics)
             raise EvaluationError(
-                f"{metric.name} was not evaluated, {f'only {have}' if have else 'nor any other'}. Add it to `metrics`; "
-                "in a test, to the setting ir_metrics."
+                f"{metric.name} was not evaluated, {f'only {have}' if have else 'nor any other'}. Add it to `metrics`; in a test, to the setting ir_metrics."
             )
         return metric
 
@@ -208,14 +207,12 @@ class Evaluation:
             number = float(value)
         except Exception as error:
             raise EvaluationError(
-                f"the metric {metric.name} raised {type(error).__name__} on the query {query.id!r}: {error}. "
-                "A metric of your own takes (query, ranking, k, **parameters) and returns a number."
+                f"the metric {metric.name} raised {type(error).__name__} on the query {query.id!r}: {error}. A metric of your own takes (query, ranking, k, **parameters) and returns a number."
             ) from error
         if not abs(number) <= _MAX_SCORE:  # as is the case with NaN
             limit = f", of at most {_MAX_SCORE:g}" if math.isfinite(number) else ""
             raise EvaluationError(
-                f"the metric {metric.name} returned {number:g} for the query {query.id!r}. "
-                f"A metric of your own returns a finite number{limit}."
+                f"the metric {metric.name} returned {number:g} for the query {query.id!r}. A metric of your own returns a finite number{limit}."
             )
         return number
 
@@ -296,8 +293,7 @@ class Evaluation:
         if self.errors:
             first = next(iter(self.errors))
             raise EvaluationError(
-                f"{len(self.errors):,} of {plural(len(self.golden.queries), 'query')} could not be retrieved, so there is "
-                f"no mean. The first is {first!r}: {self.errors[first]}"
+                f"{len(self.errors):,} of {plural(len(self.golden.queries), 'query')} could not be retrieved, so there is no mean. The first is {first!r}: {self.errors[first]}"
             )
 
     # Means

@@ -229,8 +229,7 @@ def err(hits: Hits, k: int, max_grade: int) -> float:
     """
     if hits.grades and hits.grades[0] > max_grade:
         raise MetricError(
-            f"a document has grade {hits.grades[0]}, above the top of the scale of err(max={max_grade}). "
-            f"Write err(max=N), where N is the highest grade of the scale."
+            f"a document has grade {hits.grades[0]}, above the top of the scale of err(max={max_grade}). Write err(max=N), where N is the highest grade of the scale."
         )
     scale = 2.0**max_grade
     total = 0.0

@@ -140,8 +140,7 @@ def _descending(score: float, before: float) -> float:
         raise RefusedError("Its score is NaN.")
     if score > before:
         raise RefusedError(
-            f"Its score is above that of the result before it ({before!r}), and the best comes first. "
-            "Where the number is a distance, return ids alone."
+            f"Its score is above that of the result before it ({before!r}), and the best comes first. Where the number is a distance, return ids alone."
         )
     return score
 

@@ -216,8 +216,5 @@ def _hint(value: Any) -> str:
     if inspect.iscoroutine(value) or inspect.isasyncgen(value):
         if inspect.iscoroutine(value):
             value.close()
-        return (
-            " It was never awaited. A fixture that is async needs a plugin: with pytest-asyncio @pytest_asyncio.fixture, or "
-            "its setting asyncio_mode = auto."
-        )
+        return " It was never awaited. A fixture that is async needs a plugin: with pytest-asyncio @pytest_asyncio.fixture, or its setting asyncio_mode = auto."
     return " It has as_retriever(): give what that returns." if _method(value, "as_retriever") else ""
