@@ -513,8 +513,7 @@ def test_only_yaml_is_appended_to():
     for options in (["-i"], ["--judge", "refund", "u1", "1"]):
         told = label(*options, file="a b.csv", status=1).err
         assert told == (
-            "a b.csv: Judgments are appended to YAML alone. Add them to this file with what wrote it, or make YAML of it: "
-            "`pytest-irmetrics convert 'a b.csv' 'a b.yaml'`.\n"
+            "a b.csv: Judgments are appended to YAML alone. Add them to this file with what wrote it, or make YAML of it: `pytest-irmetrics convert 'a b.csv' 'a b.yaml'`.\n"
         )
     assert " ".join(label("--run", "now.json", file="a b.csv").out.split()).endswith(told[9:-1])
     packed = label("-i", file="a b.csv.gz", status=1).err

@@ -70,31 +70,19 @@ def test_as_it_is_it_passes_and_nothing_moved(judged):
 CHANGES = [
     (
         {"RULES_TOKENIZER": "trigram"},
-        (
-            "23 relevant documents left the first 10, 17 came in; "
-            "something relevant is found for 103 of 110 queries (was 102), first at a lower rank for 15, higher for 5."
-        ),
+        "23 relevant documents left the first 10, 17 came in; something relevant is found for 103 of 110 queries (was 102), first at a lower rank for 15, higher for 5.",
     ),
     (
         {"RULES_TOKENIZER": "unicode61"},
-        (
-            "17 relevant documents left the first 10, 12 came in; "
-            "something relevant is found for 102 of 110 queries (was 102), first at a lower rank for 9, higher for 6."
-        ),
+        "17 relevant documents left the first 10, 12 came in; something relevant is found for 102 of 110 queries (was 102), first at a lower rank for 9, higher for 6.",
     ),
     (
         {"RULES_WEIGHTS": "1,1,1"},
-        (
-            "6 relevant documents left the first 10, 6 came in; "
-            "something relevant is found for 102 of 110 queries (was 102), first at a lower rank for 8, higher for 8."
-        ),
+        "6 relevant documents left the first 10, 6 came in; something relevant is found for 102 of 110 queries (was 102), first at a lower rank for 8, higher for 8.",
     ),
     (
         {"RULES_WEIGHTS": "1,1,10"},
-        (
-            "21 relevant documents left the first 10, 7 came in; "
-            "something relevant is found for 98 of 110 queries (was 102), first at a lower rank for 8, higher for 6."
-        ),
+        "21 relevant documents left the first 10, 7 came in; something relevant is found for 98 of 110 queries (was 102), first at a lower rank for 8, higher for 6.",
     ),
     (
         {"RULES_WITHOUT": "S"},
