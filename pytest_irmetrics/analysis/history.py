@@ -8,6 +8,7 @@ from pytest_irmetrics.base.git import GitError, Repository, Version
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison, compare, compare_with_itself
+from pytest_irmetrics.comparison.stored_runs import under_todays_ids
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.query import is_in_the_words_of
@@ -92,7 +93,8 @@ def _read(repository: Repository, commit: str, path: str, called: str, depth: in
 
 
 def _evaluate(run: Run, golden: GoldenSet, metrics: Sequence[Metric], depth: int | None) -> Evaluation:
-    """Score a version over those of the golden set's queries that it holds in their words."""
+    """Score a version over those of the golden set's queries that it holds in their words, also under another id."""
+    run = under_todays_ids(run, golden.queries, "")[0]
     return compare_with_itself(Evaluation(golden, Retrieved(run), tuple(metrics), depth)).now
 
 

@@ -24,14 +24,8 @@ BROKEN = "ir_baselines/test_search/test_it[broken].json"
 
 
 def answer(query_id, text, judgments, *rankings, **more):
-    return {
-        "id": query_id,
-        "text": text,
-        "judgments": judgments,
-        "weight": 1.0,
-        "rankings": rankings or [[]],
-        **more,
-    }
+    asked = {"id": query_id, "text": text, "judgments": judgments, "weight": 1.0}
+    return {**asked, "rankings": rankings or [[]], **more}
 
 
 def stored(*more, refund="d1", hours="h1", depth=10, golden_set="faq.yaml", without=()):
@@ -43,14 +37,9 @@ def stored(*more, refund="d1", hours="h1", depth=10, golden_set="faq.yaml", with
         answer("empty", "asdf", {}),
     ]
     by_id = {one["id"]: one for one in [*queries, *more] if one["id"] not in without}
-    header = {
-        "format": "pytest-irmetrics run",
-        "version": 1,
-        "golden_set": golden_set,
-        "depth": depth,
-        "relevance_level": 1,
-    }
-    return json.dumps({**header, "queries": [by_id[query_id] for query_id in sorted(by_id)]})
+    header = {"format": "pytest-irmetrics run", "version": 1, "golden_set": golden_set, "depth": depth}
+    in_order = [by_id[query_id] for query_id in sorted(by_id)]
+    return json.dumps({**header, "relevance_level": 1, "queries": in_order})
 
 
 @pytest.fixture
@@ -75,16 +64,15 @@ def history(*arguments, status=0):
     return done
 
 
-def test_of(*arguments):
+def the_test(*arguments):
     (test,) = json.loads(history("--json", "--metrics", "mrr", *arguments).out)["tests"]
     return test
 
 
 def points(*arguments):
-    return test_of(*arguments)["points"]
+    return the_test(*arguments)["points"]
 
 
-test_of.__test__ = False
 FALL = [
     ("Begin", stored()),
     ("Reorder", stored(hours="z h1")),
@@ -220,6 +208,15 @@ def test_an_answer_to_other_words_is_not_one_to_todays_query(folder):
     assert reword["reworded"] == ["refund"]
 
 
+def test_a_fall_in_the_commit_that_renumbers_queries_is_told_and_they_are_not_called_reworded(folder):
+    renumbered = stored().replace('"hours"', '"q3"').replace('"refund"', '"hours"')
+    commit(folder, ("Begin", renumbered), ("Renumber", stored(refund="z")))
+    test = the_test("--since", "HEAD~1")
+    for told in (test["points"][1], test["since"]):
+        assert told["lowered"] == told["changes"] == {"mrr": pytest.approx(-2 / 3)}
+        assert [told[key] for key in ("added", "dropped", "reworded", "relabelled")] == [[], [], [], []]
+
+
 def test_a_fall_within_what_differs_from_run_to_run_lowers_nothing(folder):
     some = [["d1"], ["z", "d1"], ["d1"], ["z", "d1"]]
     before, after = (
@@ -297,10 +294,8 @@ def test_what_is_no_ground_for_a_history(folder, tmp_path_factory, monkeypatch):
     told = "There is no folder ir_baselines with baselines from here on down. Go to the tests, or store a baseline"
     assert history(status=1).err == f"{told} (pytest --ir-baseline-update).\n"
     commit(folder, ("Begin", stored()), ("Reorder", stored(hours="z h1")))
-    assert (
-        "is too shallow for recall@99. Name other --metrics."
-        in history("--metrics", "recall@99", status=1).err
-    )
+    shallow = "is too shallow for recall@99. Name other --metrics."
+    assert shallow in history("--metrics", "recall@99", status=1).err
     said = ".json: by itself gives no overlap@10. Name other --metrics.\n"
     assert history("--metrics", "overlap@10", status=1).err.endswith(said)
     left_out = "Left out, as the baseline holds 10 results a query: recall@99."
@@ -346,7 +341,7 @@ def test_tests_below_the_repositorys_top_and_in_a_repository_of_their_own(folder
     commit(inner, ("Vendor", stored()), path=f"tests/{BASELINE}")
     assert [point["subject"] for point in points("vendored")] == ["Vendor"]
     monkeypatch.chdir(folder / top)
-    test = test_of()
+    test = the_test()
     assert [point["subject"] for point in test["points"]] == ["Begin", "Reorder"]
     assert test["golden_set"] == "faq.yaml as it is today"
 
@@ -375,9 +370,8 @@ def test_the_page_plots_what_can_be_read_and_says_how_far_it_is_from_its_best(fo
     assert one < three  # downwards
     assert two == pytest.approx((one + three) / 2)
     assert f"mrr was best in {git(folder, 'rev-parse', 'HEAD~3')[:10]} (" in page
-    (folder / "faq.yaml").write_text(
-        "queries:\n- {id: refund, query: refund policy, relevant: [d1], xfail: T-1}\n"
-    )
+    excluded = "queries:\n- {id: refund, query: refund policy, relevant: [d1], xfail: T-1}\n"
+    (folder / "faq.yaml").write_text(excluded)
     assert "was best in" not in history("--html", "-").out
 
 
