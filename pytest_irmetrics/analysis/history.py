@@ -8,7 +8,7 @@ from pytest_irmetrics.base.git import GitError, Repository, Version
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison, compare, compare_with_itself
-from pytest_irmetrics.comparison.stored_runs import under_todays_ids
+from pytest_irmetrics.comparison.stored_runs import renamed_test, under_todays_ids
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.query import is_in_the_words_of
@@ -17,6 +17,7 @@ from pytest_irmetrics.reports.history import HistoryPoint
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import decode
+from pytest_irmetrics.run.baseline import BaselineName, is_baseline
 
 
 def history_of(
@@ -32,7 +33,16 @@ def history_of(
     `now` is the baseline as it is today, committed or not, which is the last version; `since` names that commit. Of a merge, the
     whole counts as one commit. Raises GitError where the repository or the commit cannot be read.
     """
-    versions = list(repository.history(path))
+
+    def former(path: str, commit: str, gone: list[str], git_says: str) -> str:
+        """Return the baseline's path in a commit, before the next one renamed it: as `--ir-since` finds it, but among those `gone` with that."""
+        directory = BaselineName.of(path).module.parent.name
+        wanted = (one for one in (*gone, git_says) if is_baseline(one, directory))
+        read = {one: _read(repository, commit, one, "", None) for one in wanted}
+        runs = {one: run for one, run in read.items() if isinstance(run, Run)}
+        return renamed_test(path, golden.queries, runs, git_says)
+
+    versions = list(repository.history(path, former))
     today, before = _evaluate(now, golden, metrics, now.depth), None
     points: list[HistoryPoint] = []
     for point, run in _read_versions(repository, path, versions, now):

@@ -10,7 +10,7 @@ import re
 import shlex
 import shutil
 import subprocess
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import NamedTuple
@@ -228,17 +228,18 @@ class Repository:
                 commit, parents, time, subject = record.split("\t", 3)
                 yield Version(commit, int(time), subject, path), parents
 
-    def history(self, path: str) -> Iterator[Version]:
-        """Yield the commits that changed a file, newest first, also from before it was renamed; of a merged branch the merge."""
+    def history(self, path: str, former: Callable[..., str] = lambda *said: said[-1]) -> Iterator[Version]:
+        """Yield the commits that changed a file, newest first, also from before it was renamed; of a merged branch the merge.
+
+        `former` returns a path's name in a commit: it is given both, the files that the next one removed, and what Git says, empty for nothing.
+        """
         start = self._ask("rev-parse", "--verify", "--quiet", "HEAD")
-        while start:
+        while start and path:
             commit = parents = ""
             for version, parents in self._log(start, path):  # noqa: B007 - those of the oldest are needed below
                 commit = version.commit
                 yield version
             # `log --follow` would also take a file for the successor of another that is like it and still there.
             start = parents.partition(" ")[0]
-            renamed = self._changes("diff-tree", "-r", start, commit)[0] if start else {}
-            if path not in renamed:
-                return
-            path = renamed[path]
+            renamed, gone = self._changes("diff-tree", "-r", start, commit) if start else ({}, [])
+            path = former(path, start, gone, renamed.get(path, ""))

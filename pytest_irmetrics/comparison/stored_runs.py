@@ -17,6 +17,7 @@ from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Answer, Header, Run
 from pytest_irmetrics.run.answer import EMPTY_ANSWER, Answers, params_key
+from pytest_irmetrics.run.baseline import BaselineName
 
 # Queries.
 
@@ -40,6 +41,22 @@ def count_asked(answers: Answers, keys: Collection[tuple[str, str]]) -> int:
 def is_half_asked(answers: Answers, keys: Collection[tuple[str, str]]) -> bool:
     """Say whether half of the queries of a stored run or more are among others, so that it may be of the test which asks those."""
     return 2 * count_asked(answers, keys) >= len(answers) > 0
+
+
+def renamed_test(path: str, queries: Mapping[str, Query], gone: Mapping[str, Run], git_says: str) -> str:
+    """Return which baseline was a test's, of those whose test is `gone`: the one that holds most of its queries, at least half of its own.
+
+    One of the same module and parameters may hold none. Of equals the one whose parameters are most alike, then the one that is the
+    same file for Git, by its content; that where there is none.
+    """
+    name, asked = BaselineName.of(path), {*text_keys(queries)}
+    found: dict[str, tuple[int, int, bool]] = {}
+    """Path → how many of its queries are asked, how many parts of its parameters are the test's, whether Git says so."""
+    for one, run in gone.items():
+        other = BaselineName.of(one)
+        if is_half_asked(run.answers, asked) or other._replace(function=name.function) == name:
+            found[one] = count_asked(run.answers, asked), len(name.parts & other.parts), one == git_says
+    return max(found, key=lambda one: (found[one], one), default=git_says)
 
 
 def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:

@@ -6,7 +6,7 @@ the baselines of that commit, and queries in them, that no other test has today 
 | what has another name | how it is found | what is told |
 |---|---|---|
 | the test's folder, or ``ir_baseline_dir`` | `_moved_files`: another baseline has its module and test in its path | Its baseline was … |
-| the test, its module or its parameters | `_renamed_test`: the baseline that holds most of its queries, of those whose test is gone | Its baseline was … |
+| the test, its module or its parameters | `renamed_test`: the baseline that holds most of its queries, of those whose test is gone | Its baseline was … |
 | a query's id | `_with_moved_queries`: its words stand in the test's own baseline, under an id that is asked no more | 1 query was under another id. |
 | the test that asks a query | the same: its words stand in another baseline, whose test is gone or asks it no more | 1 query was in … |
 | the golden set | `_golden_set`: the baseline names its file | nothing; why, where it is not known |
@@ -172,7 +172,11 @@ def _path_then(item: GatedItem, fork: _Fork, path: str) -> str:
     if len(found) > 1:
         either = f"{path} may be what was any of {', '.join(found)}."
         raise GitError(f"{either} Move it in a commit of its own: git mv OLD {path}")
-    return found[0] if found else _renamed_test(item, fork, path)
+    if found:
+        return found[0]
+    gone = (one for one in fork.baselines if _test_is_gone(item.node.session, fork, one))
+    runs = {one: fork.stored_run(one) or Run({}) for one in gone}
+    return stored_runs.renamed_test(path, item.golden.queries, runs, fork.renamed.get(path, path))
 
 
 def _moved_files(fork: _Fork, path: str) -> list[str]:
@@ -184,26 +188,6 @@ def _moved_files(fork: _Fork, path: str) -> list[str]:
     # The setting ir_baseline_dir was another then, and what was stored there is there still.
     files = fork.repository.files(fork.commit, folder_of_test(path, directory).as_posix())
     return [one for one in files if one.split("/")[-2:] == tail and not is_baseline(one, directory)]
-
-
-def _renamed_test(item: GatedItem, fork: _Fork, path: str) -> str:
-    """Return which baseline was the test's, of those whose test is gone: the one that holds most of its queries, at least half of its own.
-
-    One of the same module and parameters may hold none. Of equals the one whose parameters are most alike, then the one that is the
-    same file for Git, by its content; that, or the path itself, where there is none. Raises RunError.
-    """
-    name, git_says = BaselineName.of(path), fork.renamed.get(path, path)
-    asked = {*stored_runs.text_keys(item.golden.queries)}
-    found: dict[str, tuple[int, int, bool]] = {}
-    """Path → how many of its queries are asked, how many parts of its parameters are the test's, whether Git says so."""
-    for one in fork.baselines:
-        if _test_is_gone(item.node.session, fork, one):
-            other, answers = BaselineName.of(one), (fork.stored_run(one) or Run({})).answers
-            is_its_own = stored_runs.is_half_asked(answers, asked)
-            if is_its_own or other._replace(function=name.function) == name:
-                held = stored_runs.count_asked(answers, asked)
-                found[one] = held, len(name.parts & other.parts), one == git_says
-    return max(found, key=lambda one: (found[one], one), default=git_says)
 
 
 def _test_is_gone(session: pytest.Session, fork: _Fork, path: str) -> bool:

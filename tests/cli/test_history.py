@@ -20,7 +20,7 @@ queries:
 - {id: empty, query: asdf, no_answer: true}
 """
 BASELINE = "ir_baselines/test_search/test_it[faq].json"
-BROKEN = "ir_baselines/test_search/test_it[broken].json"
+BROKEN = "ir_baselines/test_search/test_that[broken].json"
 
 
 def answer(query_id, text, judgments, *rankings, **more):
@@ -215,6 +215,16 @@ def test_a_fall_in_the_commit_that_renumbers_queries_is_told_and_they_are_not_ca
     for told in (test["points"][1], test["since"]):
         assert told["lowered"] == told["changes"] == {"mrr": pytest.approx(-2 / 3)}
         assert [told[key] for key in ("added", "dropped", "reworded", "relabelled")] == [[], [], [], []]
+
+
+@pytest.mark.parametrize("hours", ["z", " ".join(map(str, range(400)))])  # Git knows the first to be renamed
+@pytest.mark.parametrize("old", ["test_it[help]", "test_that[faq]"])
+def test_a_baseline_that_one_commit_renamed_and_rewrote_is_followed(folder, old, hours):
+    commit(folder, ("Another", stored(without=["hours"], golden_set="other.yaml")), path=BROKEN)
+    commit(folder, ("Begin", stored()), path=BASELINE.replace("test_it[faq]", old))
+    git(folder, "rm", "-qr", "ir_baselines")
+    commit(folder, ("Rename", stored(hours=hours)))
+    assert [point["changes"] for point in points()] == [{}, {"mrr": pytest.approx(-1 / 3)}]
 
 
 def test_a_fall_within_what_differs_from_run_to_run_lowers_nothing(folder):
