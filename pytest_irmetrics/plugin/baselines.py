@@ -133,8 +133,18 @@ def _how_to_bring_back(item: GatedItem) -> str:
     if len(alike) != 1:
         return ""
     make = [] if file.parent.exists() else [["mkdir", "-p", item.settings.shown(file.parent)]]
-    move = ["git", "mv", *map(item.settings.shown, (*alike, file))]
+    move = [*_git(*alike), "mv", *map(item.settings.shown, (*alike, file))]
     return f"Where the test was renamed, carry its baseline over: {' && '.join(map(shlex.join, [*make, move]))}\n"
+
+
+def _git(*files: Path) -> list[str]:
+    """Return `git`, to stand before `mv` or `rm`, where all of the files are committed; else nothing, as it would refuse them."""
+    from pytest_irmetrics.base.git import GitError, Repository  # noqa: PLC0415 - needed after a failure alone
+
+    with suppress(GitError):
+        repository = Repository(files[0].parent)
+        return ["git"] * all(repository.files("HEAD", repository.path_of(one)) for one in files)
+    return []
 
 
 @lru_cache(maxsize=1)  # each test without a baseline asks for them
@@ -227,12 +237,13 @@ def _on_orphans(orphans: list[Path], new: Mapping[Path, pytest.Item], shown: Cal
     why = "its golden set, or its parameters, were renamed, or are gone."
     lines = [f"The {which} to no item of this test: {why}"]
     for orphan in orphans:
-        moves = [shlex.join(["git", "mv", shown(orphan), shown(path)]) for path in _successors(orphan, new)]
+        move = [*_git(orphan), "mv", shown(orphan)]
+        moves = [shlex.join([*move, shown(path)]) for path in _successors(orphan, new)]
         if len(moves) == 1:
             lines += ["Where it was renamed:", *moves]
         elif moves:
             lines += ["Where it got parameters, one of these, to the test that searches as it did:", *moves]
-    lines.append(f"Where it is meant to be gone: {shlex.join(['git', 'rm', *names])}")
+    lines.append(f"Where it is meant to be gone: {shlex.join([*_git(*orphans), 'rm', *names])}")
     return "\n".join(map(printable, lines))
 
 
