@@ -196,8 +196,8 @@ class SessionReport(NamedTuple):
 
 
 def _gates_nothing(item: ItemReport) -> bool:
-    """Whether nothing judges an item, of which all queries were asked."""
-    return not item.gates and not item.only_queries
+    """Whether nothing judges an item, of which all queries were asked: it has no gate, or none that could be checked."""
+    return all(gate.state == "not checked" for gate in item.gates) and not item.only_queries
 
 
 def subject(item: ItemReport) -> str:
