@@ -161,7 +161,8 @@ def _change(text: str, query_node: Any, query: Query, new: Sequence[Judgment]) -
         advice = "If it has an answer, write `relevant` in place of `no_answer`, and label again."
         raise Wrong(place, f"{quote(query.id)} is to find nothing. {advice}")
     ((key, node),) = pairs
-    start, end = node.start_mark.index, _end(node)
+    start = node.start_mark.index
+    end = start + len(text[start : _end(node)].rstrip())  # that of `>-` ends with its line
     if text[start] in "&*":
         raise Wrong(place, "`relevant` is shared by an anchor. Write it out here, and label again.")
     is_mapping, is_single = isinstance(node, yaml.MappingNode), isinstance(node, yaml.ScalarNode)
