@@ -25,7 +25,7 @@ def query_block(
     facts += [] if query.took is None else [f"took {query.took:,.1f} ms"]
     # Of what was only slow the ranking explains nothing.
     shown = query.error is None and not (explains and query.scores.keys().isdisjoint(explains))
-    if shown and query.before and not query.now:
+    if shown and (query.before or in_full) and not query.now:
         facts.append("no results")
     cuts = [name.rpartition("@")[2] for name in query.explains or [item.leading_metric or ""]]
     documents = _Documents(query, item.titles, max(int(k) + 1 if k.isdecimal() else inf for k in cuts))
