@@ -195,7 +195,7 @@ class ItemResult:
         )
         if self.comparison is not None and metric.kind != "latency":
             change = self.comparison.change(metric, tag)
-            if change.n:
+            if change.n and (metric.cutoff or 0) <= (self.comparison.baseline.depth or inf):
                 # A query that was excluded since another commit is compared with that, and in no mean of today.
                 row.unpaired, row.n = max(row.n - change.n, 0), change.n
                 row.now, row.baseline, row.delta = change.now, change.baseline, change.delta
