@@ -243,7 +243,7 @@ def _read_header(document: Mapping[str, Any], shown: str) -> Header:
     if document.get("format") != FORMAT:
         refuse(
             f"is not a stored run, whose `format` is {FORMAT!r}",
-            "Give a file that pytest-irmetrics wrote, or a TREC run.",
+            f"Give a file that pytest-irmetrics wrote, or a TREC run. Of a baseline: {how_to_restore(shown)}",
         )
     if type(version) is int and version > VERSION:
         refuse(
