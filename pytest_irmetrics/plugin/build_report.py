@@ -29,15 +29,15 @@ def build_item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     """Build the ItemReport that travels to the controller on the item's test report."""
     settings, narrowed = item.settings, bool(item.settings.only_queries)
     own = result.against.name == OWN_BASELINE
-    judge = None if narrowed else item.label_command(result.against.file)
+    gating = ["--ir-baseline"] if own else [f"--ir-since={settings.since}"] if settings.since else []
+    judge = None if narrowed else item.label_command(result.against.file, *gating)
     everything = bool(narrowed or settings.reports) or item.verbosity >= 2
     report = result.report(item.node.nodeid, item.golden_name, everything=everything, judge=judge)
     report.only_queries = narrowed
     limits, tags = settings.thresholds if result.checked else (), item.golden.tags
     bound = {None, *tags, *([EACH_TAG] if tags else [])}
     report.unbound = [mean_name(limit.metric, limit.tag) for limit in limits if limit.tag not in bound]
-    since = [f"--ir-since={settings.since}"] if settings.since else []
-    report.look = item.command(*(["--ir-baseline"] if own else since))
+    report.look = item.command(*gating)
     acceptable = result.is_acceptable(report.kind)
     report.accept = item.command("--ir-baseline-update") if own and acceptable else None
     if own or not item.baseline_file.exists():

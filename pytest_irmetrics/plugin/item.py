@@ -251,7 +251,7 @@ class GatedItem:
         given += (word for override in overrides for word in ("-o", override))
         return shlex.join([*program, test, *options, *given])
 
-    def label_command(self, other: str) -> str | None:
+    def label_command(self, other: str, *options: str) -> str | None:
         """Return the commands that write this run to a file, and list what to judge of it and of the one in the file `other`.
 
         None without files.
@@ -260,7 +260,7 @@ class GatedItem:
             return None
         label = ["label", self.golden_name, "--run", other, "--run", _LABEL_REPORT]
         # The first is a run that fails again: the second must not wait for its success, and nobody reads the failure twice.
-        report = self.command("-q", "--tb=no", f"--ir-report=json:{_LABEL_REPORT}")
+        report = self.command(*options, "-q", "--tb=no", f"--ir-report=json:{_LABEL_REPORT}")
         return f"{report}; {shlex.join(['pytest-irmetrics', *label])}"
 
 
