@@ -167,11 +167,12 @@ def _on_floors(result: ItemResult, *, acceptable: bool) -> Iterator[Note]:
     starts = []
     for verdict in result.floors:
         held = floor((verdict.value or 0.0) * 100 + TOLERANCE) / 100
-        if held > 0 or result.against.name:
+        if held or result.against.name:
             tag = "" if verdict.tag is None else f" tag={shlex.quote(verdict.tag)}"
-            starts.append(f"`{verdict.metric} {verdict.word}={held:g}{tag}`")  # as ir_thresholds has it
+            starts.append(f"`{verdict.metric} {verdict.word}={held:.12g}{tag}`")  # as ir_thresholds has it
     if starts and not result.against.name:
-        yield Note("normal", f"To start from here: {', '.join(starts)}.")
+        rest = " Other gates fail too." if sum(v.failed for v in result.verdicts) > len(starts) else ""
+        yield Note("normal", f"To start from here: {', '.join(starts)}.{rest}")
     elif starts and acceptable:
         yield Note("normal", f"To accept it, set first: {', '.join(starts)}.")
 
