@@ -294,7 +294,7 @@ def _wrongly_answered(case: Case) -> Iterator[Verdict]:
     wrong = tuple(query.id for query in unanswerable if case.evaluation.has_results(query.id))
     if wrong:
         got = f"{plural(len(wrong), 'query')} marked `no_answer` got an answer"
-        text = f"{got}; set a threshold on the metric no_answer to allow some."
+        text = f'{got}. To allow some: ir_threshold("no_answer", min=0.9).'
         yield Verdict("failed", text, "no_answer", metric, queries=wrong)
     else:
         yield Verdict("passed", "Every `no_answer` query came back empty.", "no_answer", metric)
