@@ -311,11 +311,11 @@ def _fewer_results(answers: AnswerPairs) -> str | None:
     thinned = sum(is_part(pair.now, pair.before) for pair in shorter)
     if len(shorter) < _FEWEST or not (now < _FEWER * before or _enough(thinned, changed)):
         return None
-    look = "a filter applied after retrieval, a minimum score, a stricter match, or a missing shard"
+    look = "a filter after retrieval, a minimum score, a stricter match, or a missing shard"
     if not any(pair.returned for pair in shorter):
         look = "errors or time-outs that the search turns into no results, or a filter that leaves none"
     lengths = mean([pair.returned for pair in shorter]), mean([len(pair.before) for pair in shorter])
-    return f"Fewer results come back for {len(shorter):,} of {plural(len(answers), 'query')}: {lengths[0]:.1f} on average, {lengths[1]:.1f} before. Look for {look}."
+    return f"Fewer results come back for {len(shorter):,} of {plural(len(answers), 'query')}, {lengths[0]:.1f} instead of {lengths[1]:.1f} on average. Look for {look}."
 
 
 def is_part(now: Sequence[str], before: Sequence[str]) -> bool:
