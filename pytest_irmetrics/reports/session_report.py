@@ -127,8 +127,7 @@ class SessionReport(NamedTuple):
             modules = {PurePath(path).parent.name for path in unused}
             skipped = [i for i in hidden if PurePath(i.partition("::")[0]).stem in modules]
             known = f"Skipped, or failed as expected: {listed(skipped, _NAMED)}. Else a" if skipped else "A"
-            why = f"{known} test may be deselected, not collected or taken out by a hook, lack the fixture irmetrics, or be gone"
-            yield f"{lead} read by no test. A loss there fails no run. {why}; then delete {'it' if one else 'them'}."
+            yield f"{lead} read by no test. A loss there fails no run. {known} test may be deselected, not collected or taken out by a hook, or lack the fixture irmetrics. Delete {'it if its test is' if one else 'those whose test is'} gone."
         if gone:
             are = plural(len(gone), "baseline or its test is", "baselines or their tests are")
             yield f"{are} gone since the commit of --ir-since, so that no test is held to that: {listed(gone, _NAMED)}."

@@ -212,7 +212,7 @@ def test_a_title_function_that_raises_costs_a_note_where_titles_are_shown_and_no
         assert ("ir_doc_title raised KeyError" in printed(result)) == asked
 
 
-READ = "was read by no test. A loss there fails no run. A test may be deselected, not collected or taken out by a hook, lack the fixture irmetrics, or be gone; then delete it."
+READ = "was read by no test. A loss there fails no run. A test may be deselected, not collected or taken out by a hook, or lack the fixture irmetrics. Delete it if its test is gone."
 ENDS = {
     # exit status: what is said of it, and the shade of the page's head
     0: ("", "good"),
@@ -229,7 +229,7 @@ SAID = [
     ("unused_baselines", NAMES[:20], "he baselines b0, b1, ", "hm"),
     ("unused_baselines", NAMES[:20], " more", ""),
     ("unused_baselines", NAMES, "b19 and 1 more were read by no test.", "hm"),
-    ("unused_baselines", NAMES, "or be gone; then delete them.", "hm"),
+    ("unused_baselines", NAMES, "Delete those whose test is gone.", "hm"),
     ("gone_since", ["b1"], "1 baseline or its test is gone since the commit of --ir-since, so that", "hm"),
     ("gone_since", NAMES, "b19 and 1 more.", "hm"),
     ("gone_since", ["b1", "b2"], "2 baselines or their tests are gone since the commit", "hm"),
