@@ -112,9 +112,9 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
                 said = cut(printable(str(value)), 60)
                 raise answers.RefusedError(f"It looks like an error, {said}: let your function raise it.")
             held = isinstance(value, (list, Mapping))
-            cure = f"a {type_name(value)}. Return the results in it: `answer[{as_code(key)}]`"
+            cure = f"a {type_name(value)}. Return that: `answer[{as_code(key)}]`"
             raise answers.RefusedError(
-                f"It is not a mapping of id to score: {describe(key)} leads to {cure if held else describe(value)}. Its keys: {listed([*answer], FEW, as_code)}."
+                f"It is not a mapping of id to score: {describe(key)} maps to {cure if held else describe(value)}. Its keys: {listed([*answer], FEW, as_code)}."
             )
         if math.isnan(score):
             raise answers.RefusedError(f"The score of {describe(key)} is NaN.")
