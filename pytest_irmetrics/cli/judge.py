@@ -132,7 +132,7 @@ class Interview:
         level = f"{self.unedited.relevance_level:g}"
         _print(
             f"{plural(len(self.items), 'document')} to judge. A grade is a number: 0 not relevant, {level} and more relevant. Each "
-            f"goes into {self.shown} at once; a query's grades below {level} once one of its documents is relevant."
+            f"is written to {self.shown} at once, but one below {level} only once its query has a relevant document."
         )
         try:
             self._ask()

@@ -69,7 +69,7 @@ _DOCUMENT_IDS = ("docid", "doc_id", "_id", "id")
 """The keys of a corpus that hold a document's id; the first that is there does."""
 _FIRST_IDS = 3
 """How many ids a note shows, of the documents and of a corpus that has none of them."""
-_HOW = "Add -i to this command, for one by one; or --out LIST.csv, for a spreadsheet that --from LIST.csv reads back. Of a single one: --judge QUERY DOC GRADE."
+_HOW = "Add -i to this command, for one by one; or --out LIST.csv, for a spreadsheet that --from LIST.csv reads back. For one document: --judge QUERY DOC GRADE."
 
 
 def run(options: argparse.Namespace) -> int:

@@ -180,7 +180,7 @@ class GatedItem:
         (`gone_tags`), keeps its gate, which fails.
         """
         rated, max_drop = () if self.golden.judges_nothing else self.metrics, self.settings.max_drop
-        gates = resolve_with_default(self._thresholds, rated, max_drop, "the default, ir_max_drop")
+        gates = resolve_with_default(self._thresholds, rated, max_drop, "the setting ir_max_drop")
         return gates.where(lambda gate: gate.tag in (None, EACH_TAG, *self.golden.tags, *gone_tags))
 
     @property

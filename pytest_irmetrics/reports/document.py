@@ -118,7 +118,7 @@ def _verdicts(item: ItemReport) -> Iterator[Block]:
         more = plural(others - _MORE_VERDICTS, "more gate fails", "more gates fail")
         yield Text(f"{more} (-v names them).", until=Level.NORMAL)
     if origins := dict.fromkeys(gate.origin for gate in failed if gate.origin):
-        yield Text(f"Set by {listed([*origins], between='; ')}.", level=Level.VERBOSE)
+        yield Text(f"Limits set by {listed([*origins], between='; ')}.", level=Level.VERBOSE)
     yield from map(Text, item.kind_sentences)
 
 

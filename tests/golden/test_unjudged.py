@@ -211,7 +211,7 @@ def test_a_grade_of_0_waits_for_a_relevant_document():
     label = ["label", "faq.yaml", "--run", "a.run", "-i"]
     only = run(*label, stdin="0\n0\nq\n")
     assert "quit:   Written as soon as a document of this query is relevant.\n" in only.out
-    assert "a query's grades below 1 once one of its documents is relevant." in " ".join(only.out.split())
+    assert "but one below 1 only once its query has a relevant document." in " ".join(only.out.split())
     assert HELD_BACK.format("v1, v2") in " ".join(only.out.split())
     assert Path("faq.yaml").read_text() == MIXED
     run(*label, stdin="0\n0\nu\ns\n2\nq\n")
