@@ -150,8 +150,7 @@ class Repository:
         # What is itself behind HEAD has no better ancestor in the commits that a shallow clone lacks.
         if found != [of_revision] and self.is_shallow:
             raise GitError(
-                f"{self._where()} is a shallow clone, which lacks the commits back to where this branch left "
-                f"{printable(revision)}. Fetch them: {self._command_to_type('fetch', '--unshallow')}. {_WHOLE_CLONE}"
+                f"{self._where()} is a shallow clone, which lacks the commits back to where this branch left {printable(revision)}. Fetch them: {self._command_to_type('fetch', '--unshallow')}. {_WHOLE_CLONE}"
             )
         if not found:
             raise GitError(

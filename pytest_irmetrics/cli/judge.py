@@ -131,8 +131,7 @@ class Interview:
         self.items = sorted(self.items, key=lambda one: order.index(one.query.id))
         level = f"{self.unedited.relevance_level:g}"
         _print(
-            f"{plural(len(self.items), 'document')} to judge. A grade is a number: 0 not relevant, {level} and more relevant. Each "
-            f"is written to {self.shown} at once, but one below {level} only once its query has a relevant document."
+            f"{plural(len(self.items), 'document')} to judge. A grade is a number: 0 not relevant, {level} and more relevant. Each is written to {self.shown} at once, but one below {level} only once its query has a relevant document."
         )
         try:
             self._ask()

@@ -142,13 +142,11 @@ def _runs(options: argparse.Namespace) -> dict[str, Run]:
     runs = _runs_at_hand(options)
     if not runs:
         raise shared.CommandError(
-            f"{options.file}: No baseline of this golden set is in a folder {options.baseline_dir} from here on down. Store "
-            "one (pytest --ir-baseline-update), or name a run: pytest --ir-report=json:run.json, and --run run.json."
+            f"{options.file}: No baseline of this golden set is in a folder {options.baseline_dir} from here on down. Store one (pytest --ir-baseline-update), or name a run: pytest --ir-report=json:run.json, and --run run.json."
         )
     if len(options.stored) == len(runs) == 1:
         shared.print_note(
-            f"{options.file}: No other run is at hand to pool with {options.stored[0]}. Name the one that it is compared with, "
-            "too (--run): judging one run's documents alone favours that run."
+            f"{options.file}: No other run is at hand to pool with {options.stored[0]}. Name the one that it is compared with, too (--run): judging one run's documents alone favours that run."
         )
     return runs
 
@@ -207,12 +205,15 @@ def _read_documents(options: argparse.Namespace, items: Sequence[Unjudged]) -> t
         has = f"Its first ids are {listed(first, word=quote)}" if first else keys
         advice = "Give the documents that the search returns, by the same ids."
         shared.print_note(f"{options.corpus}: {lacks}. {has}. {advice}")
-    asked = [(one.query.id, one.doc_id) for one in items]
-    if not chunks and any(document_of(doc_id) != doc_id for _, doc_id in asked):
+    if not chunks and any(document_of(one.doc_id) != one.doc_id for one in items):
         advice = "Give a JSON report (pytest --ir-report=json:run.json, and --run run.json), which has them."
         shared.print_note(f"{options.file}: chunks are shown without their texts. {advice}")
     # Of a document a corpus has more than the chunk for which it came back.
-    known = {one: texts.get(one[1]) or chunks.get(one, "") for one in asked}
+    known = {
+        (one.query.id, one.doc_id): texts.get(one.doc_id)
+        or chunks.get((one.query.text or one.query.id, one.doc_id), "")
+        for one in items
+    }
     return {one: titles.get(one) or titles.get(document_of(one), "") for one in wanted}, known
 
 

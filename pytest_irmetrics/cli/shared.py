@@ -287,7 +287,7 @@ def baselines_of_golden_set(file: str, directory: str) -> Iterator[tuple[str, Ru
 
 
 def about_documents(paths: Iterable[str]) -> tuple[dict[str, str], dict[tuple[str, str], str]]:
-    """Return what the JSON reports among some files of runs tell of documents: titles by id, texts by query and id."""
+    """Return what the JSON reports among some files of runs tell of documents: titles by id, texts by the query's text, or else its id, and id."""
     titles: dict[str, str] = {}
     texts: dict[tuple[str, str], str] = {}
     for path in paths:
@@ -296,7 +296,8 @@ def about_documents(paths: Iterable[str]) -> tuple[dict[str, str], dict[tuple[st
                 titles.update((doc_id, str(title)) for doc_id, title in test["titles"].items())
                 for query in test["queries"]:
                     found = query.get("texts", {})
-                    texts |= {(query["query_id"], doc_id): str(text) for doc_id, text in found.items()}
+                    asked = str(query.get("text") or query["query_id"])
+                    texts |= {(asked, doc_id): str(text) for doc_id, text in found.items()}
     return titles, texts
 
 

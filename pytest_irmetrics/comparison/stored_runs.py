@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
-from operator import itemgetter
 from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
@@ -73,38 +72,47 @@ def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:
 
 
 def old_ids(wanted: Sequence[Query], answers: Answers, today: Mapping[str, Query]) -> dict[str, str]:
-    """Return today's id → id in a stored run, of each wanted query whose text the run answers under another id, which no other query of `today` claims."""
+    """Return today's id → id in a stored run, of each wanted query whose text the run answers, which no query of `today` claims under its own id."""
     by_key: dict[tuple[str, str], list[Query]] = {}
     for query in wanted:
         by_key.setdefault(_text_key(query.id, query), []).append(query)
-    mine = {query.id: query for query in wanted}
-    pairs: list[tuple[bool, bool, str, str]] = []
-    for old_id, answer in answers.items() if by_key else ():
-        own = today.get(old_id)
-        if own is None or own is mine.get(old_id) or not is_in_the_words_of(own, answer):
-            left = by_key.get(_text_key(old_id, answer), ())
-            pairs += [(query.text != answer.text, query.id != old_id, query.id, old_id) for query in left]
+    free = [(i, a) for i, a in answers.items() if i not in today or not is_in_the_words_of(today[i], a)]
+    alike = [(i, a, left) for i, a in free if (left := by_key.get(_text_key(i, a)))] if by_key else []
     found: dict[str, str] = {}
-    taken: set[str] = set()
     # Of several of the same words the one in the same letters, else of the same id, else in order.
-    for *_, new_id, old_id in sorted(pairs, key=itemgetter(0, 1)):
-        if new_id not in found and old_id not in taken:
-            found[new_id] = old_id
-            taken.add(old_id)
-    return {new_id: old for new_id, old in found.items() if new_id != old or today.get(old) is not mine[old]}
+    for is_it in (lambda q, _, a: q.text == a.text, lambda q, i, _: q.id == i, lambda *_: True):
+        taken = {*found.values()}
+        for old_id, answer, left in alike:
+            one = next((q for q in left if is_it(q, old_id, answer)), None)
+            if one is not None and old_id not in taken:
+                found[one.id] = old_id
+                left.remove(one)
+    return found
+
+
+def renamed_ids(queries: Mapping[str, Query], answers: Answers) -> dict[str, str]:
+    """Return today's id → id in a test's own stored run, of each query whose answer is under another id there."""
+    wanted = not_answered(queries, answers)
+    answered = queries.keys() - {query.id for query in wanted}
+    found = old_ids(wanted, answers, {query_id: queries[query_id] for query_id in answered})
+    return {new_id: old_id for new_id, old_id in found.items() if new_id != old_id}
+
+
+def under_new_ids(answers: Answers, old: Mapping[str, str]) -> Answers:
+    """Return the answers of a stored run, those of which `old` has the id under the new one."""
+    gone, moved = {*old.values()}, {new_id: answers[old_id] for new_id, old_id in old.items()}
+    return with_moved({i: answer for i, answer in answers.items() if i not in gone}, moved)
 
 
 def under_todays_ids(run: Run, queries: Mapping[str, Query], shown: str) -> tuple[Run, str]:
     """Return a stored run with its answers under the ids that queries of their words have today, and a note that names these."""
-    came = old_ids(not_answered(queries, run.answers), run.answers, queries)
+    came = renamed_ids(queries, run.answers)
     if not came:
         return run, ""
-    moved = {new: run.answers[old] for new, old in came.items()}
-    gone = {*came.values()}
-    left = {query_id: answer for query_id, answer in run.answers.items() if query_id not in gone}
     renamed = listed([f"{old} → {new}" for new, old in came.items()], FEW)
     have = plural(len(came), "query has", "queries have")
-    return Run.of(with_moved(left, moved), run.header), f"{have} another id than in {shown}: {renamed}."
+    answers = under_new_ids(run.answers, came)
+    return Run.of(answers, run.header), f"{have} another id than in {shown}: {renamed}."
 
 
 def without_others(run: Run, queries: Mapping[str, Query]) -> Run:

@@ -207,20 +207,21 @@ def _with_moved_queries(
     That baseline may be the test's own, at `path_then`, where a query had another id. The second mapping has, by today's id,
     the baseline that such an answer is from, and its id there.
     """
-    answers = {} if own is None else dict(own.answers)
+    answers: Mapping[str, Answer] = {} if own is None else own.answers
+    came = stored_runs.renamed_ids(item.golden.queries, answers)
+    answers, moved_from = stored_runs.under_new_ids(answers, came), {i: (path_then, came[i]) for i in came}
     wanted = stored_runs.not_answered(item.golden.queries, answers)
     moved: dict[str, Answer] = {}
-    moved_from: dict[str, tuple[str, str]] = {}
     parts = BaselineName.of(path_then).parts
-    others = sorted(fork.baselines, key=lambda one: -len(parts & BaselineName.of(one).parts))
+    others = sorted(
+        {*fork.baselines} - {path_then}, key=lambda one: (-len(parts & BaselineName.of(one).parts), one)
+    )
     for one in others if wanted else ():
         with suppress(IRMetricsError):  # then the test that it is of fails
             run = fork.stored_run(one) or Run({})
             asked, still = _asked_today(item, fork, one, run), [q for q in wanted if q.id not in moved]
             for new_id, old_id in stored_runs.old_ids(still, run.answers, asked).items():
                 moved[new_id], moved_from[new_id] = run.answers[old_id], (one, old_id)
-                if one == path_then:
-                    del answers[old_id]
     return stored_runs.with_moved(answers, moved), moved_from
 
 

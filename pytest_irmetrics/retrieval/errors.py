@@ -23,10 +23,7 @@ _BODY = 300
 """Characters of a response that are shown, and bytes that are read of one that is not read yet: it may be endless."""
 
 _ANOTHER_LOOP = "attached to a different loop"
-_OF_ANOTHER_LOOP = (
-    "Its client belongs to another event loop. What an async fixture makes is for async tests, which "
-    "`await irmetrics.acheck()`; and there fixture and test need one loop: with pytest-asyncio the same loop_scope."
-)
+_OF_ANOTHER_LOOP = "Its client belongs to another event loop. What an async fixture makes is for async tests, which `await irmetrics.acheck()`; and there fixture and test need one loop: with pytest-asyncio the same loop_scope."
 _ASYNC_ITSELF = (
     "Let the retriever be the async function itself: `await irmetrics.acheck()` awaits it, and check() too."
 )

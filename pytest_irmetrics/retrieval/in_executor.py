@@ -75,10 +75,7 @@ def _explain(error: Exception) -> str:
             "They say why on stderr or in the log."
         )
     if "pickle" in text.lower() or "local object" in text:
-        return (
-            f"the retriever cannot be sent to the processes of ir_executor, or its answer back: {text}. Let it be a "
-            "function of a module, or an object of a module's class, that opens its index there and returns ids."
-        )
+        return f"the retriever cannot be sent to the processes of ir_executor, or its answer back: {text}. Let it be a function of a module, or an object of a module's class, that opens its index there and returns ids."
     return f"ir_executor raised {text}."
 
 

@@ -102,8 +102,7 @@ def ask_on_session_loop(asking: Asking) -> None:
         for answer in asking.pending:
             answer.close()
         raise RetrievalError(
-            "The retriever is async, and an event loop is running here already. Use `await irmetrics.acheck()` or "
-            "`await irmetrics.aevaluate()`; in a notebook `await asyncio.to_thread(evaluate, golden, retriever)`."
+            "The retriever is async, and an event loop is running here already. Use `await irmetrics.acheck()` or `await irmetrics.aevaluate()`; in a notebook `await asyncio.to_thread(evaluate, golden, retriever)`."
         )
     if _runner is None:
         _runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)

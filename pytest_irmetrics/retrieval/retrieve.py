@@ -86,8 +86,7 @@ def _replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Re
     # Without a depth, one query alone may well have had an empty answer.
     if len(missing) == len(queries) > (1 if run.depth is None else 0):
         raise RetrievalError(
-            f"The stored run has no query that is asked here: it has {listed(list(run), 3, quote) or 'no query'}, and asked is "
-            f"{listed(missing, 3, quote)}. Queries go by their ids. Give the run of this golden set, or store it anew."
+            f"The stored run has no query that is asked here: it has {listed(list(run), 3, quote) or 'no query'}, and asked is {listed(missing, 3, quote)}. Queries go by their ids. Give the run of this golden set, or store it anew."
         )
     # Not cut at its own depth: chunks that contain several passages make a ranking longer than that.
     depth = None if options.depth == run.depth else options.depth

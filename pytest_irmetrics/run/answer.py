@@ -52,13 +52,13 @@ class PackedRanking(Sequence[str]):
         return True
 
     def __contains__(self, value: object) -> bool:
-        return isinstance(value, str) and "\n" not in value and f"\n{value}\n" in self._text
+        return isinstance(value, str) and "\n" not in value and "\n" + value + "\n" in self._text
 
     def index(self, value: Any, *between: int) -> int:
         """Return the place of an id, as a tuple does: it is sought in the text, since to make all ids takes ten times as long."""
         if between or value not in self:
             return tuple(self).index(value, *between)
-        return self._text.count("\n", 0, self._text.index(f"\n{value}\n"))
+        return self._text.count("\n", 0, self._text.index("\n" + value + "\n"))
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, PackedRanking):
@@ -131,7 +131,10 @@ class Header(NamedTuple):
 
 def params_key(params: Mapping[str, Any]) -> str:
     """Return params as a text to compare them by: 1, 1.0 and true are equal in Python, and other params to a retriever."""
-    return json.dumps(dict(params), sort_keys=True, default=repr) if params else ""
+    try:
+        return json.dumps(dict(params), sort_keys=True, default=repr) if params else ""
+    except TypeError:  # keys of several types, as only Python has them
+        return repr(params)
 
 
 # Ids of queries and documents

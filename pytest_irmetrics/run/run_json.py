@@ -208,9 +208,9 @@ def loads(text: str, shown: str, test: str | None = None) -> tuple[dict[str, Ans
 
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
-    """Make a JSON object, right rankings in it packed at once: kept as lists to the end, they are a large run's peak of memory."""
+    """Make a JSON object, a query's right rankings packed at once: kept as lists to the end, they are a large run's peak of memory."""
     found = strict_object(pairs)
-    if "id" in found and isinstance(rankings := found.get("rankings"), list):  # of a query, not of its params
+    if isinstance(found.get("id"), str) and isinstance(rankings := found.get("rankings"), list):
         found["rankings"] = [
             pack(one) if _is_list_of_texts(one) and not ranking_fault(one) else one for one in rankings
         ]
@@ -307,6 +307,5 @@ def _run_of_test(tests: list[Any], shown: str, test: str | None) -> Mapping[str,
     some = listed(wanted or list(found), _MOST_TESTS, lambda name: quote(name, 200))
     has = f"{len(wanted)} runs," if wanted else f"no run of a test {quote(str(test), 200)}, but runs"
     raise RunError(
-        f"{shown}:1: has {has} of {some}. Say whose is wanted: `--test` and a part of its id that no other has; in a fixture of "
-        "function scope `Run.load(path, test=request.node.nodeid)`."
+        f"{shown}:1: has {has} of {some}. Say whose is wanted: `--test` and a part of its id that no other has; in a fixture of function scope `Run.load(path, test=request.node.nodeid)`."
     )

@@ -140,7 +140,7 @@ def test_pairs_are_by_id_text_and_params():
     golden = GoldenSet(
         [
             Query("a", "first, reworded", {"d": 1}),
-            Query("b", "second", {"d": 1}, params={"lang": "en"}),
+            Query("b", "second", {"d": 1}, params={"lang": "en", 1: 2}),
             Query("z", "new", {"d": 1}),
             Query("n", "same", {"d": 1}, params={"k": 1}),
         ]

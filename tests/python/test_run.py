@@ -226,6 +226,7 @@ def test_json_comes_back_as_it_was_with_all_that_it_says(tmp_path):
     )
     assert answer.passages == {"a: x": ("a", "x\u200b"), "b": ("b", "y")}
     assert answer.rankings == (("d1", "d2"), ("d2",))
+    assert answer.rankings[0].index(Spelled("d2")) == 1
 
 
 def test_equal_runs_are_equal_bytes(tmp_path):
