@@ -45,6 +45,7 @@ from pytest_irmetrics.comparison.stored_runs import under_todays_ids
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.edit_yaml import FileEdit, append_judgments
 from pytest_irmetrics.golden.format_tables import guard_formula
+from pytest_irmetrics.golden.query import folded
 from pytest_irmetrics.reports.blocks import Column, Table, Text
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import document_of
@@ -209,11 +210,11 @@ def _read_documents(options: argparse.Namespace, items: Sequence[Unjudged]) -> t
         advice = "Give a JSON report (pytest --ir-report=json:run.json, and --run run.json), which has them."
         shared.print_note(f"{options.file}: chunks are shown without their texts. {advice}")
     # Of a document a corpus has more than the chunk for which it came back.
-    known = {
-        (one.query.id, one.doc_id): texts.get(one.doc_id)
-        or chunks.get((one.query.text or one.query.id, one.doc_id), "")
-        for one in items
-    }
+    known = {}
+    for query, doc_id in ((one.query, one.doc_id) for one in items):
+        asked = folded(query.text or query.id)
+        chunk = chunks.get((query.id, asked, doc_id)) or chunks.get(("", asked, doc_id), "")
+        known[query.id, doc_id] = texts.get(doc_id) or chunk
     return {one: titles.get(one) or titles.get(document_of(one), "") for one in wanted}, known
 
 

@@ -24,6 +24,7 @@ from pytest_irmetrics.base.wording import listed, plural, quote
 from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.formats import suffixes
+from pytest_irmetrics.golden.query import folded
 from pytest_irmetrics.metrics import Metric, MetricError
 from pytest_irmetrics.metrics.names import read_metrics, split_names
 from pytest_irmetrics.reports.blocks import Block, Level
@@ -286,18 +287,22 @@ def baselines_of_golden_set(file: str, directory: str) -> Iterator[tuple[str, Ru
             print_note(str(error))
 
 
-def about_documents(paths: Iterable[str]) -> tuple[dict[str, str], dict[tuple[str, str], str]]:
-    """Return what the JSON reports among some files of runs tell of documents: titles by id, texts by the query's text, or else its id, and id."""
+def about_documents(paths: Iterable[str]) -> tuple[dict[str, str], dict[tuple[str, str, str], str]]:
+    """Return what the JSON reports among some files of runs tell of documents: titles by id, texts by the query's id, its text (or else its id) and the document's id.
+
+    The texts are there under an empty id of the query too: it may have another one today.
+    """
     titles: dict[str, str] = {}
-    texts: dict[tuple[str, str], str] = {}
+    texts: dict[tuple[str, str, str], str] = {}
     for path in paths:
         with suppress(KeyError, TypeError, AttributeError):  # it was damaged, and has none
             for test in _tests(path):
                 titles.update((doc_id, str(title)) for doc_id, title in test["titles"].items())
                 for query in test["queries"]:
                     found = query.get("texts", {})
-                    asked = str(query.get("text") or query["query_id"])
-                    texts |= {(asked, doc_id): str(text) for doc_id, text in found.items()}
+                    asked = folded(str(query.get("text") or query["query_id"]))
+                    for query_id in (query["query_id"], ""):
+                        texts |= {(query_id, asked, doc_id): str(text) for doc_id, text in found.items()}
     return titles, texts
 
 

@@ -465,7 +465,7 @@ def test_a_passage_is_asked_for_where_the_query_judges_passages():
     Path(FILE).write_text(golden)
     ranking = ["book (chunk 4)", "faq", "tips", "terms#4", "bag (chunk bag#2)"]
     write_run("run.json", {"back": ranking})
-    queries = [{"query_id": "was", "text": "send back", "texts": {ranking[-1]: "Light, and it folds."}}]
+    queries = [{"query_id": "was", "text": "Send  back", "texts": {ranking[-1]: "Light, and it folds."}}]
     stored = json.loads(Path("run.json").read_text())
     tests = [
         {"nodeid": "t[faq]", "golden_set": FILE, "titles": {}, "queries": queries, "run": stored},
