@@ -35,7 +35,7 @@ def history_of(
     """
 
     def former(path: str, commit: str, gone: list[str], git_says: str) -> str:
-        """Return the baseline's path in a commit, before the next one renamed it: as `--ir-since` finds it, but among those `gone` with that."""
+        """Return the path that a baseline had in a commit before the next one renamed it: of those `gone` with that, the one that `--ir-since` would take."""
         directory = BaselineName.of(path).module.parent.name
         wanted = (one for one in (*gone, git_says) if is_baseline(one, directory))
         read = {one: _read(repository, commit, one, "", None) for one in wanted}

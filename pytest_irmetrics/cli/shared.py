@@ -288,9 +288,10 @@ def baselines_of_golden_set(file: str, directory: str) -> Iterator[tuple[str, Ru
 
 
 def about_documents(paths: Iterable[str]) -> tuple[dict[str, str], dict[tuple[str, str, str], str]]:
-    """Return what the JSON reports among some files of runs tell of documents: titles by id, texts by the query's id, its text (or else its id) and the document's id.
+    """Return the titles and texts of documents that the JSON reports among some files of runs hold.
 
-    The texts are there under an empty id of the query too: it may have another one today.
+    Titles are by document id. Texts are by the query's id, its folded text (or else its id) and the document's id, and also under
+    an empty id of the query: it may have another one today.
     """
     titles: dict[str, str] = {}
     texts: dict[tuple[str, str, str], str] = {}

@@ -43,7 +43,7 @@ def is_half_asked(answers: Answers, keys: Collection[tuple[str, str]]) -> bool:
 
 
 def renamed_test(path: str, queries: Mapping[str, Query], gone: Mapping[str, Run], git_says: str) -> str:
-    """Return which baseline was a test's, of those whose test is `gone`: the one that holds most of its queries, at least half of its own.
+    """Return the path of the baseline that a renamed test had: of those whose test is `gone`, the one with most of its queries, at least half of its own.
 
     One of the same module and parameters may hold none. Of equals the one whose parameters are most alike, then the one that is the
     same file for Git, by its content; that where there is none.
@@ -72,7 +72,7 @@ def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:
 
 
 def old_ids(wanted: Sequence[Query], answers: Answers, today: Mapping[str, Query]) -> dict[str, str]:
-    """Return today's id → id in a stored run, of each wanted query whose text the run answers, which no query of `today` claims under its own id."""
+    """Return today's id → the id under which a stored run answers the words of a wanted query, where that is no answer to the query that has this id `today`."""
     by_key: dict[tuple[str, str], list[Query]] = {}
     for query in wanted:
         by_key.setdefault(_text_key(query.id, query), []).append(query)
@@ -99,7 +99,7 @@ def renamed_ids(queries: Mapping[str, Query], answers: Answers) -> dict[str, str
 
 
 def under_new_ids(answers: Answers, old: Mapping[str, str]) -> Answers:
-    """Return the answers of a stored run, those of which `old` has the id under the new one."""
+    """Return the answers of a stored run, some under new ids: `old` maps each new id to the one in the run."""
     gone, moved = {*old.values()}, {new_id: answers[old_id] for new_id, old_id in old.items()}
     return with_moved({i: answer for i, answer in answers.items() if i not in gone}, moved)
 
