@@ -116,7 +116,7 @@ Answers = Mapping[str, Answer]
 
 
 class Header(NamedTuple):
-    """The header of a stored run: the depth asked for, the golden set's path, the relevance level, the mean scores, the provenance, the limits."""
+    """What a stored run says besides its answers: each an attribute of Run, and a key of `_HEADER_KEYS` in run_json.py."""
 
     depth: int | None = None
     golden_set: str | None = None

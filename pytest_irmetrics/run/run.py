@@ -67,8 +67,8 @@ class Run:
 
     def _fill(self, answers: Answers, header: Header) -> None:
         self.answers, self.source = answers, None
-        self.depth, self.golden_set, self.relevance_level, means, self.provenance, self.limits = header
-        self.means = dict(means or {})
+        for name, value in header._replace(means=dict(header.means or {}))._asdict().items():
+            setattr(self, name, value)
 
     @classmethod
     def of(cls, answers: Answers, header: Header = _UNKNOWN) -> Run:
@@ -80,8 +80,7 @@ class Run:
     @property
     def header(self) -> Header:
         """What the run says of itself, beside the answers."""
-        means = self.means or None
-        return Header(self.depth, self.golden_set, self.relevance_level, means, self.provenance, self.limits)
+        return Header(*(getattr(self, name) for name in Header._fields))._replace(means=self.means or None)
 
     def __getitem__(self, query_id: str) -> tuple[str, ...]:
         return tuple(self.answers[query_id].rankings[0])
