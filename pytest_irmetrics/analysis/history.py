@@ -78,7 +78,7 @@ def _read_versions(
     run: Run | str = ""
     for version in reversed(versions):
         run = _read(repository, version.commit, version.path, version.commit[:10], now.depth)
-        yield HistoryPoint(*version), run  # which begins with the fields of a Version, in their order
+        yield HistoryPoint(version.commit, version.time, version.subject, version.path), run
     if run != now:
         yield HistoryPoint("", 0, "not committed yet", path), now
 

@@ -134,14 +134,14 @@ def _run_to_store(item: GatedItem, result: ItemResult) -> Run:
         for metric in evaluation.metrics
         if metric.kind not in ("latency", "overlap") and (mean := evaluation.mean_or_none(metric)) is not None
     }
-    path = golden.path
+    path, limits = golden.path, [(one.metric, one.tag, one.word, one.limit) for one in gates]
     header = Header(
         depth=evaluation.depth,
         golden_set=golden.name if path is None else relative_path(path, Path(item.node.path).parent),
         relevance_level=golden.relevance_level,
         means=means,
         provenance=evaluation.run.provenance,
-        limits=stored_form([*(gate[:4] for gate in gates), *((*one, None) for one in gates.off)]),
+        limits=stored_form([*limits, *((*one, None) for one in gates.off)]),
     )
     return Run.of(answers, header)
 
