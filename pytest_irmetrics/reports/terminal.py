@@ -15,7 +15,6 @@ from pytest_irmetrics.reports import document
 from pytest_irmetrics.reports.blocks import (
     Block,
     Column,
-    Commands,
     Level,
     Query,
     RankedDocument,
@@ -64,7 +63,7 @@ def _block(block: Block, screen: Screen, *, ranked: bool) -> Iterator[Line]:
             yield from _table(block, screen)
         case Query():
             yield from _query(block, screen, ranked=ranked or block.in_full)
-        case Commands():
+        case _:  # Commands: mypy refuses a kind of block that has no case
             width = max((len(purpose) for purpose, _ in block.commands), default=0) + 1
             for purpose, command in block.commands:  # not wrapped, so that they can be copied
                 yield Line(screen.line(f"{f'{purpose}:':<{width}} {command}"))
