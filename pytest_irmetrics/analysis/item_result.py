@@ -178,7 +178,7 @@ class ItemResult:
             return None
         own = [v for v in self.verdicts if (v.metric, v.tag) == (metric, tag) and v.word in _ON_MEANS]
         broken = {v.sign: " as stored" if v.as_stored else "" for v in own if v.failed and not v.single}
-        states = {verdict.state for verdict in own}
+        shown = {ROW_VERDICTS[verdict.state] for verdict in own}
         default = "not checked" if words else ""
         limits = [words[word].sign for word in WORDS if word in words]
         # Where this branch loosened one, that of then is another.
@@ -190,7 +190,7 @@ class ItemResult:
             full=full,
             now=full,
             gate=" ".join(f"✗{limit}{broken[limit]}" if limit in broken else limit for limit in limits),
-            verdict=next((shown for state, shown in ROW_VERDICTS.items() if state in states), default),
+            verdict=next((one for one in ROW_VERDICTS.values() if one in shown), default),
             bounds=[gate.limit.value for word, gate in words.items() if word in ("min", "max")],
         )
         if self.comparison is not None and metric.kind != "latency":

@@ -60,12 +60,8 @@ class Verdict(NamedTuple):
     text: str
     """One line: the metric, its value, its limit, and the difference between the two."""
     word: str
-    """A threshold's word (``min``, ``max_drop``, …), or a check that needs no threshold.
-
-    The latter: ``errors`` (queries that could not be retrieved), ``empty`` (nothing came back for any query that has an
-    answer), ``ids`` (no returned id is a known one), ``forbidden``, ``no_answer``, ``baseline`` (too few queries are in
-    both runs, or none has a tag of it).
-    """
+    """A threshold's word (``min``, ``max_drop``, …), or a check that needs no threshold, of those that `VerdictReport.word` lists.
+    Another commit has a say in those alone that `_JUDGED` of analysis/since.py has."""
     metric: Metric | None = None
     tag: str | None = None
     queries: tuple[str, ...] = ()

@@ -10,15 +10,18 @@ import json
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
-from typing import Any, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_irmetrics.base.numbers import TOLERANCE
+
+if TYPE_CHECKING:
+    from pytest_irmetrics.gates.verdict import State
 
 OWN_BASELINE = "the baseline"
 """What ``ItemReport.against`` is for the test's own baseline; any other run that is compared with has another name."""
 
 
-ROW_VERDICTS = {
+ROW_VERDICTS: dict[State, str] = {
     "failed": "FAILS",
     "accepted": "accepted",
     "undecided": "undecided",
@@ -113,7 +116,7 @@ class QueryReport:
     """Why the retriever gave no ranking."""
     status: str = ""
     """``xfail: `` and its reason, ``no_answer``, ``unjudged``, ``judged as it was stored`` (a query that fails under the judgments stored with the
-    baseline alone, and is shown under these), or empty."""
+    baseline alone, and is shown under these), ``the worst of 3 answers``, or empty."""
     stages: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
     """Stage of the search → judged document → its rank there, from 1; empty where the retriever tells of none."""
     texts: Mapping[str, str] = field(default_factory=dict)
@@ -146,14 +149,13 @@ class QueryReport:
 class VerdictReport:
     """A verdict as it is reported: its text, and the ids of the queries that are shown of it."""
 
-    state: str
-    """``failed``, ``accepted``, ``undecided``, ``not checked`` or ``passed``."""
+    state: State
     text: str
     """The sentence: the metric, its value, its limit, and the difference between the two."""
     word: str
     """The threshold's word (``min``, ``max_drop``, …), or a check that needs no threshold: ``errors`` (queries that could not be
-    retrieved), ``empty`` (nothing came back for any query that has an answer), ``ids`` (no returned id is a known one), ``forbidden``, ``no_answer``, ``baseline`` (too few queries are in both runs),
-    ``accept`` (``ir_accept = fail``)."""
+    retrieved), ``empty`` (nothing came back for any query that has an answer), ``ids`` (no returned id is a known one), ``forbidden``, ``no_answer``, ``baseline`` (too few queries are in both runs,
+    or none has a tag of it), ``accept`` (``ir_accept = fail``)."""
     metric: str | None
     """None where the gate is on no metric."""
     tag: str | None
