@@ -97,7 +97,7 @@ PASSAGES = """\
       text: after purchase   # too
     - faq
 """
-CODE = ["--passage", "a", "code", "no: refund", "2"]
+CODE = ["--passage", "a", "code", "no: refund", "2", "--passage", "a", "b", "x", "1"]
 
 
 def test_passages_are_kept_and_added(capsys):
@@ -105,7 +105,7 @@ def test_passages_are_kept_and_added(capsys):
     last = PASSAGES.replace("    - faq\n", "")
     assert judge(HEAD + last, {"c": 1}) == HEAD + last + "    - c\n"
     for before, added in (
-        (PASSAGES, "    - {doc: code, text: 'no: refund', grade: 2}\n"),
+        (PASSAGES, "    - {doc: code, text: 'no: refund', grade: 2}\n    - {doc: b, text: x, grade: 1}\n"),
         ("- {query: a, relevant: [x]}", ""),
         ("- {query: a, relevant: x}", ""),
     ):
@@ -143,7 +143,7 @@ def test_passages_are_kept_and_added(capsys):
         (
             "- {query: a, relevant: {x: 2}}\n",
             CODE,
-            "Write it as a list, and add: {doc: code, text: 'no: refund', grade: 2}.",
+            "Write it as a list, and add: {doc: code, text: 'no: refund', grade: 2}, {doc: b",
         ),
         (
             "- {query: a, relevant: x}\n",
