@@ -75,7 +75,7 @@ _MIN_WIDTH = 10  # cells that a cut text keeps; where that is not enough, rows t
 
 
 def _shrink_columns(widths: list[int], shrinkable: Sequence[int], excess: int) -> list[int]:
-    """Return widths that are less by `excess` cells; unchanged ones where texts would be cut to less than 10 cells."""
+    """Return widths that are less by `excess` cells; unchanged ones where texts would keep less than `_MIN_WIDTH`."""
     narrower = widths.copy()
     for _ in range(excess):
         widest = max(shrinkable, key=narrower.__getitem__, default=None)

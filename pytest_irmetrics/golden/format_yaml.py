@@ -38,7 +38,7 @@ def parse_yaml(text: str, source: Source) -> GoldenSet:
     source.attempt(lambda: _read_document(NodeReader(text, source), queries, top))
     values, nodes = read_keys(  # what stands before a syntax error is checked, too
         Node((1, 1), top, "mapping"),
-        {
+        {  # `set_as_dict` and cli/golden.schema.json have these keys, too
             "version": _read_version,
             "name": read_text,
             "relevance_level": read_level,

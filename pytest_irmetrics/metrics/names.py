@@ -87,7 +87,7 @@ def _family(metric: Metric) -> Family:
 def parse_metric(text: str, *, custom: Collection[str] = ()) -> Metric:
     """Read a metric's name: `name`, `name@k`, `name(parameter=value,...)@k`.
 
-    Case does not matter, and the names of trec_eval and ir_measures are read as the metric that they name.
+    Case does not matter, and the names of trec_eval and ir_measures are read as the family that they mean, `Success@5` as `hit@5`.
     `custom` holds the names of custom metrics. Raises MetricError, which says what is wrong and what to write.
     """
     if not isinstance(text, str):

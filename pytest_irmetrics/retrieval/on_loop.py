@@ -32,7 +32,7 @@ def is_loop_running() -> bool:
 
 
 async def ask_on_loop(asking: Asking) -> None:
-    """Call the retriever on the loop that runs, as often at once as wanted, and await its answers."""
+    """Call the retriever on the loop that runs, as often at once as its RetrievalOptions say, and await its answers."""
     options, pending = asking.options, asking.pending  # kept, as `in_flight` gives `asking` a new list
     tasks: set[_Task] = set()  # those that are not done
 
