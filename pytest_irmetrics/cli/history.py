@@ -100,7 +100,7 @@ def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> Bas
         judged_by = f"{shown} as it is today"
     named = options.metrics or [one.metric for one in golden.thresholds if one.tag is None]
     wanted = shared.scorable_metrics(options.metrics or [*shared.USUAL_METRICS, *named], golden)
-    beyond = shared.metrics_beyond(wanted, now.depth)
+    beyond = [metric for metric in wanted if not metric.is_within(now.depth)]
     needs_other = {"overlap", "ranking"} if golden.judges_nothing else {"overlap"}
     metrics = [metric for metric in wanted if metric not in beyond and metric.kind not in needs_other]
     path = baseline.path.as_posix()

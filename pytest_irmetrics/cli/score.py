@@ -114,7 +114,7 @@ def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[
     reason = f"{shown} holds {run.depth}. Store more of them, or gate on a cut-off that it reaches."
     require_depth(gated, run.depth, reason)
     wanted = asked or shared.USUAL_METRICS
-    beyond = shared.metrics_beyond(wanted, min((one.depth for _, one in runs if one.depth), default=None))
+    beyond = [metric for metric in wanted if not all(metric.is_within(one.depth) for _, one in runs)]
     metrics = shared.scorable_metrics([*(one for one in wanted if one not in beyond), *gated], golden)
     missing = tuple(i for i, query in golden.queries.items() if query.xfail is None and i not in run)
     retrieved = Retrieved(run, missing=missing)

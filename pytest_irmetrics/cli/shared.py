@@ -311,8 +311,3 @@ def scorable_metrics(metrics: Iterable[Metric], golden: GoldenSet) -> tuple[Metr
     """Return the metrics, each once, that stored runs can be scored with: no latency, `no_answer` only with such queries."""
     kinds = {"ranking", "overlap", *("no_answer" for query in golden.queries.values() if query.no_answer)}
     return tuple(metric for metric in read_metrics(metrics) if metric.kind in kinds)
-
-
-def metrics_beyond(metrics: Iterable[Metric], depth: int | None) -> list[Metric]:
-    """Return the metrics whose cut-off is greater than the depth of a run; none if that is unknown."""
-    return [metric for metric in metrics if depth is not None and (metric.cutoff or 0) > depth]

@@ -107,7 +107,7 @@ def require_depth(metrics: Iterable[Metric], depth: int | None, remedy: str = ""
     `remedy` says how deep those are and what to change; unless given, it names the settings of a test.
     """
     for metric in metrics:
-        if depth is not None and (metric.cutoff or 0) > depth:
+        if not metric.is_within(depth):
             of_a_test = f"the retriever is asked for {depth}. Set ir_depth = {metric.cutoff}, or depth={metric.cutoff} in ir_golden."
             raise EvaluationError(f"{metric.name} needs {metric.cutoff} results, and {remedy or of_a_test}")
 

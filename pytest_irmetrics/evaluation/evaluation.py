@@ -105,8 +105,7 @@ class Evaluation:
         if isinstance(metric, Metric):
             return metric
         metric = parse_metric(metric, custom=self.custom)
-        reaches = self.depth is None or (metric.cutoff or 0) <= self.depth
-        if metric not in self.metrics and not (metric.kind == "overlap" and reaches):
+        if metric not in self.metrics and not (metric.kind == "overlap" and metric.is_within(self.depth)):
             have = ", ".join(metric.name for metric in self.metrics)
             raise EvaluationError(
                 f"{metric.name} was not evaluated, {f'only {have}' if have else 'nor any other'}. Add it to `metrics`; in a test, to the setting ir_metrics."

@@ -58,7 +58,7 @@ def judge_move(case: Case, gate: Gate) -> Verdict | None:
 
 def not_comparable(case: Case, gate: Gate) -> Verdict | None:
     """Return the verdict on a gate that compares where there is nothing to compare with, too little or too shallow; else None."""
-    comparison, against, cutoff = case.comparison, case.against, gate.metric.cutoff
+    comparison, against = case.comparison, case.against
     if comparison is None:
         in_test = "check(against=…) or " if WORDS[gate.word].compares_with == "run" else ""
         option = against.to_compare or f"{in_test}--ir-baseline"
@@ -67,9 +67,9 @@ def not_comparable(case: Case, gate: Gate) -> Verdict | None:
     depth = comparison.baseline.depth
     # The whole set has a verdict of its own.
     share = 1.0 if gate.tag is None else comparison.paired_share(gate.tag)
-    if cutoff is not None and depth is not None and cutoff > depth:
-        holder = against.name if (comparison.full.depth or cutoff) >= cutoff else "today's run"
-        text = f"{subject(gate)} needs {cutoff} results, and {holder} holds {depth}."
+    if not gate.metric.is_within(depth):
+        holder = against.name if gate.metric.is_within(comparison.full.depth) else "today's run"
+        text = f"{subject(gate)} needs {gate.metric.cutoff} results, and {holder} holds {depth}."
         advice = "Store a deeper one." if against.update_command else "Give a deeper one."
     elif share < _MIN_PAIRED:
         text, advice = _too_few_paired(comparison, share, against, gate.tag), _pair_again(against)

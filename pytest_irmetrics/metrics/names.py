@@ -65,6 +65,10 @@ class Metric:
         """The highest possible value; infinity for latencies and custom metrics."""
         return _family(self).upper
 
+    def is_within(self, depth: int | None) -> bool:
+        """Tell whether rankings of a depth reach its cut-off; one without a cut-off reads what there is, and None is no limit."""
+        return depth is None or (self.cutoff or 0) <= depth
+
     def __str__(self) -> str:
         return self.name
 

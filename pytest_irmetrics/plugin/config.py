@@ -244,7 +244,7 @@ class RunConfig:
             metrics = read_metrics(names or DEFAULT_METRICS, self.custom_metrics)
         except MetricError as error:
             raise MetricError(f"ir_metrics: {error}") from None
-        return tuple(metric for metric in metrics if names or (metric.cutoff or 0) <= depth)
+        return tuple(metric for metric in metrics if names or metric.is_within(depth))
 
     @cached_property
     def thresholds(self) -> tuple[Threshold, ...]:
