@@ -83,9 +83,13 @@ def _judge(case: Case, gate: Gate) -> Verdict | None:
         verdict = obstacle or _JUDGES[gate.word](case, gate)
     except NoQueryError as error:
         verdict = Verdict.of(gate, "failed", f"A gate over no query: {error}", over_no_query=True)
-    # What replaces the baseline is not held to it.
-    if case.storing and gate.compares and verdict is not None and verdict.state != "passed":
-        verdict = verdict._replace(state="not checked", on_fall=False, broken_by=None)
+    # What replaces the baseline is not held to it; where there was none, nothing is said of that.
+    compares = gate.compares or (verdict is not None and verdict.state == "not checked")
+    if case.storing and compares and verdict is not None and verdict.state != "passed":
+        if case.comparison is None:
+            return None
+        text = f"{verdict.text} An update is not held to that."
+        verdict = verdict._replace(state="not checked", text=text, on_fall=False, broken_by=None)
     # The next baseline would not have the tag, and so no gate on it.
     is_gone = gate.tag in case.against.gone_tags
     if is_gone and verdict is not None and (verdict.over_no_query or not verdict.failed):

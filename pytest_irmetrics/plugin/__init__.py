@@ -181,7 +181,7 @@ def pytest_runtest_makereport(
     if (call.when == "setup" and report.passed) or call.when == "teardown":
         return report
     if irmetrics is not None and (irmetrics.is_over or call.when == "setup"):
-        setattr(report, REPORT_ATTRIBUTE, (str(item.path), irmetrics.report_json()))
+        setattr(report, REPORT_ATTRIBUTE, (str(item.path), irmetrics.report and irmetrics.report.dumps()))
     elif not report.passed and (irmetrics is not None or requests_irmetrics(item)):
         # What failed or was skipped before it, say the retriever, is not passed over; nor is a subtest, whose report comes first.
         setattr(report, REPORT_ATTRIBUTE, (str(item.path), None))

@@ -73,7 +73,8 @@ class IRMetrics:
 
     def __init__(self, item: GatedItem) -> None:
         self._item = item
-        self._report: ItemReport | None = None
+        self.report: ItemReport | None = None
+        """What the item's test report is to carry; None where nothing was evaluated."""
         self._state: _State = "not called"
         self._failure = self._headline = ""
         """The message of a check that failed, and the one line that stands for it."""
@@ -194,8 +195,8 @@ class IRMetrics:
         if not now.errors and result.degradations is None:  # the report is made: a hook changes nothing in it
             item.node.ihook.pytest_irmetrics_evaluated(item=item.node, evaluation=now)
         # Not before what the user's own hooks, fixtures and metrics may raise: the test has not passed then.
-        if result.checked or result.failed or self._report is None:
-            self._report = report
+        if result.checked or result.failed or self.report is None:
+            self.report = report
             found, properties = dict(_junit_properties(report)), item.node.user_properties
             # Not those of an evaluate() before it beside these.
             properties[:] = [*(one for one in properties if one[0] not in found), *found.items()]
@@ -260,10 +261,6 @@ class IRMetrics:
             return f"This run gates on the stored baselines, and this test's {never}, {_CALL_CHECK}"
         return ""
 
-    def report_json(self) -> str | None:
-        """Return the ItemReport as JSON, for the item's test report; None where nothing was evaluated."""
-        return None if self._report is None else self._report.dumps()
-
 
 async def _measure(item: GatedItem, retriever: Any, ask: Ask, stored: Run | None = None) -> Evaluation:
     """Ask a retriever the test's queries and score its answers, to compare with a run. Raises MisuseError where it is None."""
@@ -280,7 +277,7 @@ def _decided(
 ) -> ItemResult:
     """Decide the test's gates on today's run, compared with one called `against`."""
     settings = item.settings
-    storing = settings.update and against.name == OWN_BASELINE
+    storing = settings.update and against.name in ("", OWN_BASELINE)
     gates = with_each_tag(gates, now, None if storing else comparison)
     corpus = item.fixtures.corpus
     missing = None if corpus is None or now.errors else ask_index(now, corpus, item.notes)
@@ -291,12 +288,6 @@ def _decided(
         first = verdicts[0]
         details = _with_fixture_to_write(item, looked_through[first.word], first.details)
         verdicts = (first._replace(details=details),)
-    if settings.update:
-        said = " An update is not held to that."
-        unchecked = [one._replace(text=one.text + said) for one in verdicts if one.state == "not checked"]
-        checked = [one for one in verdicts if one.state != "not checked"]
-        # With the first baseline there was nothing to hold it to.
-        verdicts = (*checked, *([] if comparison is None else unchecked))
     return ItemResult(
         now,
         gates,
