@@ -22,6 +22,9 @@ BEGINNING = f'{{\n"format": "{FORMAT}"'
 
 VERSION = 1
 
+_OF_SESSION = ("exit_status", "unused_baselines", "unmeasured", "gone_since", "baselines_passed_over")
+"""The fields of a SessionReport that the file has under their names; one that a file lacks was not known yet when that was written."""
+
 _LEFT_OUT = ("baseline_text", "baseline_digest", "run")
 """The fields of an ItemReport that are for the controller alone, or stand in the file in another way."""
 
@@ -31,13 +34,9 @@ def render(session: SessionReport) -> str:
     header = {
         "format": FORMAT,
         "version": VERSION,
-        "exit_status": session.exit_status,
         "headline": session.headline(),
-        "unused_baselines": list(session.unused_baselines),
-        "unmeasured": dict(session.unmeasured),
         "run_info": session.info and session.info._asdict(),
-        "gone_since": list(session.gone_since),
-        "baselines_passed_over": session.baselines_passed_over,
+        **{name: getattr(session, name) for name in _OF_SESSION},
     }
     items = sorted(session.items, key=lambda item: item.nodeid)
     tests = ",\n".join(_test(item, session.outcomes.get(item.nodeid)) for item in items)
@@ -92,11 +91,7 @@ def _session(document: dict[str, Any]) -> SessionReport:
     info = document.get("run_info")
     return SessionReport(
         items=[*map(ItemReport.of_json, tests)],
-        exit_status=document["exit_status"],
         outcomes={nodeid: outcome for nodeid, outcome in outcomes.items() if outcome is not None},
-        unmeasured=document["unmeasured"],
-        unused_baselines=document["unused_baselines"],
         info=None if info is None else RunInfo(**info),
-        gone_since=document.get("gone_since", ()),
-        baselines_passed_over=document.get("baselines_passed_over", 0),
+        **{name: document[name] for name in _OF_SESSION if name in document},
     )
