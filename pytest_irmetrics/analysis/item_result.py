@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
+from pytest_irmetrics.base.wording import cut, listed, printable
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.evaluation import Evaluation
@@ -24,6 +25,7 @@ from pytest_irmetrics.reports.item_report import (
     SinceReport,
     VerdictReport,
 )
+from pytest_irmetrics.run.answer import Provenance
 from pytest_irmetrics.thresholds import WORDS, Gates
 
 _ON_MEANS = (*WORDS, "accept", "baseline")
@@ -31,6 +33,9 @@ _ON_MEANS = (*WORDS, "accept", "baseline")
 
 _NAMED = 20
 """How many of a verdict's queries its report names of its own; it says how many more there are."""
+
+_LONGEST = 80
+"""Characters of a name or a value of the provenance in a message; a hash has up to 64."""
 
 _AS_DECIDED = ("state", "text", "word", "tag", "origin", "single", "as_stored", "on_fall")
 """The fields of a verdict that its report has as they are."""
@@ -91,8 +96,11 @@ class ItemResult:
         if self.comparison is not None:
             if self.failed:
                 self._add_kind_of_change(report, self.comparison, judge)
-            if now.run.provenance:
-                self._add_provenance(report, self.comparison)
+            difference = _provenance_difference(self.comparison)
+            if self.failed:
+                report.provenance = difference
+            elif difference:
+                report.notes.insert(0, Note("normal", f"Provenance: {difference}"))
         if not report.kind_sentences and any(map(_is_about_results, self.verdicts)):
             from pytest_irmetrics.analysis.stages import lost_at_stages  # noqa: PLC0415 - needed after a failure alone
 
@@ -111,16 +119,6 @@ class ItemResult:
         by = "" if leading is None or leading.kind == "overlap" else f" --by {shlex.quote(leading.name)}"
         report.judge = judge + by if judge and judgments_decide else None
         report.notes = [note for note in self.notes if note.text not in report.kind_sentences]
-
-    def _add_provenance(self, report: ItemReport, comparison: Comparison) -> None:
-        """Add to a failure's report, or note of a pass, what today's run was made with that the other was not."""
-        from pytest_irmetrics.analysis.provenance import provenance_difference  # noqa: PLC0415 - where the fixture is
-
-        difference = provenance_difference(comparison)
-        if self.failed:
-            report.provenance = difference
-        elif difference:
-            report.notes.insert(0, Note("normal", f"Provenance: {difference}"))
 
     def _queries(self, report: ItemReport, *, everything: bool) -> list[QueryReport]:
         """Return the queries that explain the failed gates, or all, in the order of every output.
@@ -195,7 +193,7 @@ class ItemResult:
         )
         if self.comparison is not None and metric.kind != "latency":
             change = self.comparison.change(metric, tag)
-            if change.n and (metric.cutoff or 0) <= (self.comparison.baseline.depth or inf):
+            if change.n and metric.is_within(self.comparison.baseline.depth):
                 # A query that was excluded since another commit is compared with that, and in no mean of today.
                 row.unpaired, row.n = max(row.n - change.n, 0), change.n
                 row.now, row.baseline, row.delta = change.now, change.baseline, change.delta
@@ -305,6 +303,31 @@ def _is_about_results(verdict: Verdict) -> bool:
     """Whether a verdict failed by what came back: not by a latency, nor by documents that must not come back."""
     rated = verdict.word in ("ids", "empty") if verdict.metric is None else rates_rankings(verdict.metric)
     return verdict.failed and rated
+
+
+def _provenance_difference(comparison: Comparison) -> str:
+    """Say with what today's run was made that the other was not, by the fixture `ir_provenance`, and with what both.
+
+    It reads `model minilm → bge-small; docs 973, as before.` Empty where nothing differs, or one of the two does not say.
+    """
+    now, before = comparison.now.run.provenance, comparison.baseline.run.provenance
+    if not now or not before or now == before:
+        return ""
+
+    def value(provenance: Provenance, name: str) -> str:
+        return _on_one_line(str(provenance[name])) if name in provenance else "(not given)"
+
+    names = sorted({**before, **now})
+    same = [name for name in names if before.get(name) == now.get(name)]
+    differing = [f"{_on_one_line(i)} {value(before, i)} → {value(now, i)}" for i in names if i not in same]
+    kept = f"; {listed(same, word=lambda i: f'{_on_one_line(i)} {value(now, i)}')}, as before" if same else ""
+    said = f"{listed(differing)}{kept}."
+    advice = "No answer differs: leave what changes in every run, such as a time, out of ir_provenance."
+    return f"{said} {advice}" if comparison.is_unchanged else said
+
+
+def _on_one_line(text: str) -> str:
+    return cut(printable(text), _LONGEST)
 
 
 def _verdict_report(verdict: Verdict) -> VerdictReport:

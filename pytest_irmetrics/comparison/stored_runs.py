@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from typing import NamedTuple
 
@@ -58,8 +58,8 @@ def renamed_test(path: str, queries: Mapping[str, Query], gone: Mapping[str, Run
     return max(found, key=lambda one: (found[one], one), default=git_says)
 
 
-def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:
-    """Return the queries that have no answer under their id, or one to other words than theirs today.
+def unanswered(queries: Mapping[str, Query], answers: Answers) -> dict[str, Query]:
+    """Return by id the queries that have no answer under their id, or one to other words than theirs today.
 
     So has one whose own answer is to its words in other letters (`iphone`), where another id has one to the same (`iPhone`).
     """
@@ -68,10 +68,10 @@ def not_answered(queries: Mapping[str, Query], answers: Answers) -> list[Query]:
     free = [answer for i, answer in answers.items() if i not in own or i in respelt] if respelt else []
     same = {(answer.text, params_key(answer.params)) for answer in free}
     is_elsewhere = {i for i in respelt if (queries[i].text, params_key(queries[i].params)) in same}
-    return [query for i, query in queries.items() if i not in own or i in is_elsewhere]
+    return {i: query for i, query in queries.items() if i not in own or i in is_elsewhere}
 
 
-def old_ids(wanted: Sequence[Query], answers: Answers, today: Mapping[str, Query]) -> dict[str, str]:
+def ids_by_words(wanted: Iterable[Query], answers: Answers, today: Mapping[str, Query]) -> dict[str, str]:
     """Return today's id → the id under which a stored run answers the words of a wanted query, where that is no answer to the query that has this id `today`."""
     by_key: dict[tuple[str, str], list[Query]] = {}
     for query in wanted:
@@ -90,28 +90,16 @@ def old_ids(wanted: Sequence[Query], answers: Answers, today: Mapping[str, Query
     return found
 
 
-def renamed_ids(queries: Mapping[str, Query], answers: Answers) -> dict[str, str]:
-    """Return today's id → id in a test's own stored run, of each query whose answer is under another id there."""
-    wanted = not_answered(queries, answers)
-    answered = queries.keys() - {query.id for query in wanted}
-    found = old_ids(wanted, answers, {query_id: queries[query_id] for query_id in answered})
-    return {new_id: old_id for new_id, old_id in found.items() if new_id != old_id}
-
-
-def under_new_ids(answers: Answers, old: Mapping[str, str]) -> Answers:
-    """Return the answers of a stored run, some under new ids: `old` maps each new id to the one in the run."""
-    gone, moved = {*old.values()}, {new_id: answers[old_id] for new_id, old_id in old.items()}
-    return with_moved({i: answer for i, answer in answers.items() if i not in gone}, moved)
-
-
 def under_todays_ids(run: Run, queries: Mapping[str, Query], shown: str) -> tuple[Run, str]:
     """Return a stored run with its answers under the ids that queries of their words have today, and a note that names these."""
-    came = renamed_ids(queries, run.answers)
+    wanted = unanswered(queries, run.answers)
+    found = ids_by_words(wanted.values(), run.answers, {i: queries[i] for i in queries if i not in wanted})
+    came = {new_id: old_id for new_id, old_id in found.items() if new_id != old_id}
     if not came:
         return run, ""
     renamed = listed([f"{old} → {new}" for new, old in came.items()], FEW)
     have = plural(len(came), "query has", "queries have")
-    answers = under_new_ids(run.answers, came)
+    answers = with_moved(run.answers, {i: run.answers[old_id] for i, old_id in came.items()}, came.values())
     return Run.of(answers, run.header), f"{have} another id than in {shown}: {renamed}."
 
 
@@ -129,9 +117,13 @@ def without_others(run: Run, queries: Mapping[str, Query]) -> Run:
     return Run.of(answers, Header(run.depth, relevance_level=run.relevance_level))
 
 
-def with_moved(answers: Answers, moved: Answers) -> Answers:
-    """Return answers with those that come under other ids; one that has such an id becomes `ID (as it was)`, which no query of today is."""
-    return {**{f"{i} (as it was)" if i in moved else i: answer for i, answer in answers.items()}, **moved}
+def with_moved(answers: Answers, moved: Answers, left: Collection[str]) -> Answers:
+    """Return answers with those that come under other ids, and without those that have `left` their ids.
+
+    One that has such an id becomes `ID (as it was)`, which no query of today is.
+    """
+    kept = {i: answer for i, answer in answers.items() if i not in left}
+    return {**{f"{i} (as it was)" if i in moved else i: answer for i, answer in kept.items()}, **moved}
 
 
 def stored_weight(answer: Answer, otherwise: float = 1.0) -> float:
@@ -193,8 +185,7 @@ def _read_metric(name: str, depth: int | None, custom: CustomMetrics) -> Metric 
         metric = parse_metric(name, custom=custom)
     except MetricError:
         return Metric(name)
-    too_deep = depth is not None and (metric.cutoff or 0) > depth
-    return None if metric.kind in ("latency", "overlap") or too_deep else metric
+    return metric if metric.kind not in ("latency", "overlap") and metric.is_within(depth) else None
 
 
 def with_answers(run: Run, new: Run, custom: CustomMetrics) -> Run:

@@ -207,22 +207,24 @@ def _with_moved_queries(
     That baseline may be the test's own, at `path_then`, where a query had another id. The second mapping has, by today's id,
     the baseline that such an answer is from, and its id there.
     """
-    answers: Mapping[str, Answer] = {} if own is None else own.answers
-    came = stored_runs.renamed_ids(item.golden.queries, answers)
-    answers, moved_from = stored_runs.under_new_ids(answers, came), {i: (path_then, came[i]) for i in came}
-    wanted = stored_runs.not_answered(item.golden.queries, answers)
-    moved: dict[str, Answer] = {}
+    queries, answers = item.golden.queries, {} if own is None else own.answers
+    wanted = stored_runs.unanswered(queries, answers)
+    answered = {query_id: queries[query_id] for query_id in queries if query_id not in wanted}
+    moved, moved_from = dict[str, Answer](), dict[str, tuple[str, str]]()
     parts = BaselineName.of(path_then).parts
     others = sorted(
         {*fork.baselines} - {path_then}, key=lambda one: (-len(parts & BaselineName.of(one).parts), one)
     )
-    for one in others if wanted else ():
+    for one in (path_then, *others) if wanted else ():
         with suppress(IRMetricsError):  # then the test that it is of fails
             run = fork.stored_run(one) or Run({})
-            asked, still = _asked_today(item, fork, one, run), [q for q in wanted if q.id not in moved]
-            for new_id, old_id in stored_runs.old_ids(still, run.answers, asked).items():
+            asked = answered if one == path_then else _asked_today(item, fork, one, run)
+            still = [query for query_id, query in wanted.items() if query_id not in moved]
+            for new_id, old_id in stored_runs.ids_by_words(still, run.answers, asked).items():
                 moved[new_id], moved_from[new_id] = run.answers[old_id], (one, old_id)
-    return stored_runs.with_moved(answers, moved), moved_from
+    left = [old_id for path, old_id in moved_from.values() if path == path_then]
+    came = {i: was for i, was in moved_from.items() if was != (path_then, i)}
+    return stored_runs.with_moved(answers, moved, left), came
 
 
 def _asked_today(item: GatedItem, fork: _Fork, path: str, run: Run) -> Mapping[str, Query]:
