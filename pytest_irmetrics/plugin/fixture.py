@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Awaitable, Callable, Coroutine, Iterator, Mapping, Sequence
+from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from time import monotonic
-from typing import Any, Literal, NoReturn
+from typing import Any, NoReturn
 
 import pytest
 
@@ -47,14 +47,8 @@ _PROGRESS_SECONDS = 10.0
 """Before the first line that says how far the retrieval has come, and between two."""
 
 _ITSELF = "The run that stands in for the search is the file that it is compared with, so nothing can fall. Give today's run: write it with --ir-report=json:run.json, or as a TREC run."
-_State = Literal["not called", "not awaited", "not finished", "failed", "passed"]
-"""How far the call of ``check`` has come; a failure may have been caught by the body, or raised in another thread."""
-
-_NOT_CHECKED: Mapping[_State, str] = {
-    "not awaited": "irmetrics.acheck() was not awaited, so nothing was checked. Write: await irmetrics.acheck()",
-    "not finished": "irmetrics.check() was called and did not come to its end, so nothing was checked. Let what it raises pass, and wait for it.",
-}
-"""What a test fails with whose body passes in such a state."""
+_NOT_AWAITED = "irmetrics.acheck() was not awaited, so nothing was checked. Write: await irmetrics.acheck()"
+_NOT_FINISHED = "irmetrics.check() was called and did not come to its end, so nothing was checked. Let what it raises pass, and wait for it."
 
 _CALL_CHECK = "so nothing was checked. Call it; or, in a test that is to gate nothing, call pytest_irmetrics.evaluate(golden, retriever) and do without the fixture irmetrics."
 
@@ -75,9 +69,11 @@ class IRMetrics:
         self._item = item
         self.report: ItemReport | None = None
         """What the item's test report is to carry; None where nothing was evaluated."""
-        self._state: _State = "not called"
-        self._failure = self._headline = ""
-        """The message of a check that failed, and the one line that stands for it."""
+        self._problem: str | None = None
+        """What the test fails with if its body passes now, empty for nothing; None until check is called. A failure may be caught by
+        the body, or raised in another thread."""
+        self._headline = ""
+        """Of a check that failed, the one line that stands for its message."""
         self.is_over = False
         """Whether the body has run."""
         # A rerun measures anew what JUnit's file (--junitxml) has as properties of the test.
@@ -98,7 +94,7 @@ class IRMetrics:
     ) -> Coroutine[Any, Any, Evaluation]:
         """Do as ``check`` does, for async tests; the retriever may be sync or async."""
         self._begin_check()  # here, so that a call that is never awaited counts as one
-        self._state = "not awaited"
+        self._problem = _NOT_AWAITED
         return self._check(retriever, golden, against, aretrieve)
 
     def evaluate(self, *, retriever: Any = None, golden: Any = None) -> Evaluation:
@@ -118,14 +114,14 @@ class IRMetrics:
             fail(
                 "irmetrics.check() was called when the test was over, so that its verdict counts for nothing. Call it in the test's body, or in a fixture before its `yield`."
             )
-        if self._state != "not called":
+        if self._problem is not None:
             self._fail_check(
                 "This test calls check a second time, and a test has one verdict. Parametrize the fixture retriever to check several, or use irmetrics.evaluate(), which gates nothing."
             )
 
     async def _check(self, retriever: Any, golden: Any, against: Any, ask: Ask) -> Evaluation:
         """Evaluate and gate. All that can be wrong besides the answers is read before the first query is asked."""
-        self._state = "not finished"
+        self._problem = _NOT_FINISHED
         try:
             item = self._item.with_golden(golden)
             item.queries()  # skips the test that has none of --ir-query
@@ -201,8 +197,8 @@ class IRMetrics:
             # Not those of an evaluate() before it beside these.
             properties[:] = [*(one for one in properties if one[0] not in found), *found.items()]
         # A second check may have been refused meanwhile, in another thread or task.
-        if result.checked and self._state == "not finished":
-            self._state = "passed"
+        if result.checked and self._problem == _NOT_FINISHED:
+            self._problem = ""
         if result.failed:
             from pytest_irmetrics.reports.document import failure  # noqa: PLC0415 - a test that passes has no use for it
             from pytest_irmetrics.reports.terminal import lines  # noqa: PLC0415 - as above
@@ -216,7 +212,7 @@ class IRMetrics:
 
     def _fail_check(self, message: str, headline: str = "") -> NoReturn:
         """Fail ``check``, and remember it: a body that swallows the exception has not passed for that."""
-        self._state, self._failure, self._headline = "failed", message, headline
+        self._problem, self._headline = message, headline or message.partition("\n")[0]
         fail(message, headline)
 
     def end_body(self, raised: BaseException | None) -> None:
@@ -234,10 +230,8 @@ class IRMetrics:
             )
         kept = getattr(self._item.node, "_excinfo", None) or []  # what a unittest.TestCase raised is there
         raised = kept[-1].value if kept else raised
-        problem = _NOT_CHECKED.get(self._state, self._failure)
-        if self._state == "not called":
-            problem = self._why_uncalled()
-        hides = self._state == "failed" and type(raised).__name__ in _SKIPS
+        problem = self._why_uncalled() if self._problem is None else self._problem
+        hides = self._headline and type(raised).__name__ in _SKIPS
         if problem and (raised is None or hides):
             kept.clear()
             fail(problem, self._headline)
