@@ -34,7 +34,7 @@ def build_item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     everything = bool(narrowed or settings.reports) or item.verbosity >= 2
     report = result.report(item.node.nodeid, item.golden_name, everything=everything, judge=judge)
     report.only_queries = narrowed
-    limits, tags = settings.thresholds if result.checked else (), item.golden.tags
+    limits, tags = item.setting_thresholds if result.checked else (), item.golden.tags
     bound = {None, *tags, *([EACH_TAG] if tags else [])}
     report.unbound = [mean_name(limit.metric, limit.tag) for limit in limits if limit.tag not in bound]
     report.look = item.command(*gating)
@@ -100,7 +100,7 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
         merged = with_answers(stored, run, settings.custom_metrics)
         report.baseline_text = merged.dumps()
         report.notes += notes_on_replaced(stored, run, merged)
-    elif own:
+    else:
         # Of answers of another depth a part alone is compared.
         deep = stored.means if stored.depth != run.depth else {}
         report.notes += notes_on_lower(

@@ -20,8 +20,6 @@ if TYPE_CHECKING:
 
     from pytest_irmetrics.base.screen import Screen
     from pytest_irmetrics.golden import GoldenSet
-    from pytest_irmetrics.metrics import Metric
-    from pytest_irmetrics.thresholds import Limit, Threshold
 
     # What a setting's value is, in words for help and errors, and what reads it, or raises ValueError.
     _Kind = tuple[str, Callable[[str], Any]]
@@ -229,46 +227,6 @@ class RunConfig:
                     raise MetricError(f"{what}: the name {name!r} is already taken.")
                 metrics[name.lower()] = function
         return metrics
-
-    def reported_metrics(self, depth: int) -> tuple[Metric, ...]:
-        """Return the metrics to report where a retriever is asked for ``depth`` results. Raises MetricError.
-
-        Of the default metrics those with a deeper cut-off are left out.
-        """
-        from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS  # noqa: PLC0415 - see the top
-        from pytest_irmetrics.metrics import MetricError  # noqa: PLC0415 - see the top
-        from pytest_irmetrics.metrics.names import read_metrics, split_names  # noqa: PLC0415 - see the top
-
-        names = [name for line in self.values["metrics"] for name in split_names(line)]
-        try:
-            metrics = read_metrics(names or DEFAULT_METRICS, self.custom_metrics)
-        except MetricError as error:
-            raise MetricError(f"ir_metrics: {error}") from None
-        return tuple(metric for metric in metrics if names or metric.is_within(depth))
-
-    @cached_property
-    def thresholds(self) -> tuple[Threshold, ...]:
-        """Those of the setting ``ir_thresholds``. Raises ThresholdError."""
-        from pytest_irmetrics import thresholds  # noqa: PLC0415 - see the top
-        from pytest_irmetrics.base import IRMetricsError  # noqa: PLC0415 - see the top
-
-        read = []
-        for line in self.values["thresholds"]:
-            try:
-                custom, origin = self.custom_metrics, "the setting ir_thresholds"
-                read.append(thresholds.parse_line(line, origin=origin, custom=custom))
-            except IRMetricsError as error:
-                raise thresholds.ThresholdError(f"ir_thresholds: {line!r}: {error}") from None
-        return tuple(read)
-
-    @cached_property
-    def max_drop(self) -> Limit | None:
-        """How far a mean may fall from the baseline where no threshold says so; None: not gated. Raises ThresholdError."""
-        from pytest_irmetrics import thresholds  # noqa: PLC0415 - see the top
-        from pytest_irmetrics.metrics import parse_metric  # noqa: PLC0415 - see the top
-
-        written = self.values["max_drop"]
-        return thresholds.read_limit(parse_metric("mrr"), "max_drop", written, name="ir_max_drop")
 
 
 run_config_key = pytest.StashKey[RunConfig]()

@@ -15,15 +15,16 @@ from typing import Any, NamedTuple, SupportsIndex
 
 import pytest
 
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.numbers import as_float, as_whole_number
 from pytest_irmetrics.base.wording import describe
 from pytest_irmetrics.evaluation import Evaluation
-from pytest_irmetrics.evaluation.evaluate import require_depth
+from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS, require_depth
 from pytest_irmetrics.gates.verdict import USUAL, rates_rankings, resolve_with_default
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Query
-from pytest_irmetrics.metrics import Metric
-from pytest_irmetrics.metrics.names import read_metrics
+from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
+from pytest_irmetrics.metrics.names import read_metrics, split_names
 from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.marks import MisuseError, golden_parameter, marked_thresholds
 from pytest_irmetrics.reports.item_report import Note
@@ -31,7 +32,7 @@ from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved
 from pytest_irmetrics.retrieval.options import Seen
 from pytest_irmetrics.run.answer import Provenance
 from pytest_irmetrics.run.baseline import baseline_path
-from pytest_irmetrics.thresholds import EACH_TAG, Gates, Threshold
+from pytest_irmetrics.thresholds import EACH_TAG, Gates, Threshold, ThresholdError, parse_line, read_limit
 
 _LABEL_REPORT = "run.json"
 """The file that the commands to judge documents write the run to."""
@@ -141,6 +142,17 @@ class GatedItem:
         return list(found.values())
 
     @cached_property
+    def setting_thresholds(self) -> list[Threshold]:
+        """The thresholds of the setting ``ir_thresholds``. Raises ThresholdError."""
+        read, origin = [], "the setting ir_thresholds"
+        for line in self.settings.values["thresholds"]:
+            try:
+                read.append(parse_line(line, origin=origin, custom=self.settings.custom_metrics))
+            except IRMetricsError as error:
+                raise ThresholdError(f"ir_thresholds: {line!r}: {error}") from None
+        return read
+
+    @cached_property
     def _thresholds(self) -> list[list[Threshold]]:
         """The thresholds on this item, a list for each place that sets some, in their order of precedence.
 
@@ -158,14 +170,21 @@ class GatedItem:
                 raise MisuseError(
                     f"{threshold.origin}: no query has the tag {threshold.tag!r}, so the threshold binds to nothing. The tags are: {', '.join(sorted(golden.tags)) or 'none'}."
                 )
-        return [marked[0], list(golden.thresholds), *marked[1:], list(settings.thresholds)]
+        return [marked[0], list(golden.thresholds), *marked[1:], self.setting_thresholds]
 
     @cached_property
     def metrics(self) -> tuple[Metric, ...]:
         """The metrics to measure: the reported ones, and all that have a threshold. None may look deeper than is asked."""
         settings, own = self.settings, (query.thresholds for query in self.golden.queries.values())
+        names = [name for line in settings.values["metrics"] for name in split_names(line)]
+        try:
+            reported = read_metrics(names or DEFAULT_METRICS, settings.custom_metrics)
+        except MetricError as error:
+            raise MetricError(f"ir_metrics: {error}") from None
+        # Of the default metrics those with a deeper cut-off are left out.
+        reported = tuple(metric for metric in reported if names or metric.is_within(self.depth))
         named = [threshold.metric for threshold in chain(*self._thresholds, *own)]
-        metrics = read_metrics([*settings.reported_metrics(self.depth), *named], settings.custom_metrics)
+        metrics = read_metrics([*reported, *named], settings.custom_metrics)
         if settings.reads_baselines and not any(map(rates_rankings, metrics)):
             # The default max_drop is a gate on metrics that are measured anyway; with none, a worse search would pass.
             usual = USUAL if self.depth >= 10 else "ndcg"
@@ -179,7 +198,8 @@ class GatedItem:
         A mark can name a slice that only some of the test's sets have. One that this set had, and its baseline still has
         (`gone_tags`), keeps its gate, which fails.
         """
-        rated, max_drop = () if self.golden.judges_nothing else self.metrics, self.settings.max_drop
+        rated, written = () if self.golden.judges_nothing else self.metrics, self.settings.values["max_drop"]
+        max_drop = read_limit(parse_metric("mrr"), "max_drop", written, name="ir_max_drop")
         gates = resolve_with_default(self._thresholds, rated, max_drop, "the setting ir_max_drop")
         return gates.where(lambda gate: gate.tag in (None, EACH_TAG, *self.golden.tags, *gone_tags))
 
