@@ -6,19 +6,15 @@ import math
 from collections.abc import Sequence
 from dataclasses import replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import stored_runs
-from pytest_irmetrics.comparison.metric_change import MetricChange
+from pytest_irmetrics.comparison.metric_change import MetricChange, RunNoise
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.evaluation.evaluation import Rankings
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.golden.query import is_in_the_words_of, judges_other_passages
 from pytest_irmetrics.metrics import Grade, Metric
-
-if TYPE_CHECKING:
-    from pytest_irmetrics.comparison.run_noise import RunNoise
 
 
 class Comparison:

@@ -1,4 +1,4 @@
-"""The change of one metric between two runs: its means, which queries are worse, better or lost, p-value and interval."""
+"""The change of one metric between two runs: its means, which queries are worse, better or lost, p-value and interval; how much it varies from run to run."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
+from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.metrics import Metric, mean
@@ -164,3 +165,16 @@ class MetricChange:
 
         drop = detectable_drop([*self.weighted_differences.values()])
         return drop if drop is None or drop <= self.metric.upper - self.metric.lower else None
+
+
+class RunNoise(NamedTuple):
+    """How much the change of a mean varies between runs of the same retriever over the same golden set."""
+
+    deviation: float
+    """The standard deviation of the change, on the metric's scale."""
+    margin: float
+    """How far a mean may fall beyond its limit and still count as run noise: so many deviations as the level wants."""
+    unstable: tuple[str, ...]
+    """Ids of the queries whose scores differ between repeats, those that move the mean most first."""
+    asked: tuple[int, int]
+    """How often today's run and the baseline's asked each query."""

@@ -6,7 +6,7 @@ import math
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from pytest_irmetrics.comparison.metric_change import MetricChange
+from pytest_irmetrics.comparison.metric_change import MetricChange, RunNoise
 from pytest_irmetrics.comparison.significance import sample_variance, t_quantile
 from pytest_irmetrics.metrics import mean, mean_of_scored
 
@@ -18,19 +18,6 @@ _NORMAL_QUANTILE = 1.645
 
 _ROUNDING = 1e-9
 """By what share two equal variances may differ: of a single unstable query, that by query and that by pass are the same."""
-
-
-class RunNoise(NamedTuple):
-    """How much the change of a mean varies between runs of the same retriever over the same golden set."""
-
-    deviation: float
-    """The standard deviation of the change, on the metric's scale."""
-    margin: float
-    """How far a mean may fall beyond its limit and still count as run noise: so many deviations as the level wants."""
-    unstable: tuple[str, ...]
-    """Ids of the queries whose scores differ between repeats, those that move the mean most first."""
-    asked: tuple[int, int]
-    """How often today's run and the baseline's asked each query."""
 
 
 class _Side(NamedTuple):

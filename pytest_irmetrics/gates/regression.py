@@ -6,20 +6,16 @@ import math
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cached_property
-from typing import TYPE_CHECKING
 
 from pytest_irmetrics.base.numbers import TOLERANCE, interval_ends_text, score_text, signed_text
 from pytest_irmetrics.base.wording import joined, listed, plural
 from pytest_irmetrics.comparison import Comparison
-from pytest_irmetrics.comparison.metric_change import MetricChange
+from pytest_irmetrics.comparison.metric_change import MetricChange, RunNoise
 from pytest_irmetrics.evaluation import NoQueryError
 from pytest_irmetrics.gates.verdict import STATES, Against, Case, State, Verdict, at_least, subject
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.run.answer import how_to_restore
 from pytest_irmetrics.thresholds import WORDS, Gate
-
-if TYPE_CHECKING:
-    from pytest_irmetrics.comparison.run_noise import RunNoise
 
 _MIN_PAIRED = 0.5
 """The share of the baseline's queries, by weight, under which too few are paired to judge the rest by."""
