@@ -14,12 +14,11 @@ from decimal import Decimal
 from itertools import chain
 from typing import Any
 
-from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.numbers import as_float
 from pytest_irmetrics.base.wording import as_code, describe, quote, type_name, value_of
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import known_ids
-from pytest_irmetrics.retrieval.options import RetrievalOptions
+from pytest_irmetrics.retrieval.options import AnswerError, RetrievalOptions
 from pytest_irmetrics.run.answer import as_id
 
 ACCEPTED = (
@@ -34,10 +33,6 @@ _FIELD_HOLDERS = ("metadata", "meta", "payload", "_source", "node", "properties"
 """Keys and attributes under which frameworks and engines keep a document's own fields."""
 _MOST_PLACES = 9
 """Of an item, how many holders of fields are looked through for a judged id."""
-
-
-class AnswerError(IRMetricsError, ValueError):
-    """An answer that cannot be read as ids; its text says what came back and what is accepted."""
 
 
 class RefusedError(Exception):

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import describe, plural, quote
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.retrieval.options import RetrievalOptions, Seen
+from pytest_irmetrics.retrieval.options import AnswerError, RetrievalOptions, Seen
 from pytest_irmetrics.run.answer import first_repeat, pack, ranking_fault
 
 _MOST_KEPT = 500
@@ -170,8 +170,6 @@ def _results_of_batch(queries: Sequence[Query], answer: Any) -> Iterator[tuple[Q
     Each is to be read before the next is taken, because a generator may fill one list for all. Raises AnswerError
     where there are fewer or more.
     """
-    from pytest_irmetrics.retrieval.answers import AnswerError  # noqa: PLC0415 - most retrievers answer one query
-
     size, count = len(queries), 0
     expected = f"A batched retriever returns a list of one result for each query ({size}), in their order"
     if isinstance(answer, (str, bytes, bytearray, AbstractSet, Mapping)) or not isinstance(answer, Iterable):
@@ -250,8 +248,7 @@ def _read_stages(answer: Staged, query: Query, options: RetrievalOptions, seen: 
 
     Raises AnswerError for a stage that cannot be read, and names it.
     """
-    from pytest_irmetrics.retrieval.answers import AnswerError  # noqa: PLC0415 - few retrievers tell of stages
-    from pytest_irmetrics.retrieval.responses import draw_items  # noqa: PLC0415 - as above
+    from pytest_irmetrics.retrieval.responses import draw_items  # noqa: PLC0415 - few retrievers tell of stages
 
     stages = {}
     # Of a document that is there twice, as its chunks may be, the first place counts.

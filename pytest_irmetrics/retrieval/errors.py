@@ -11,7 +11,7 @@ from urllib.error import HTTPError
 
 from pytest_irmetrics.base.files import path_below
 from pytest_irmetrics.base.wording import cut, printable, type_name
-from pytest_irmetrics.retrieval.answers import AnswerError
+from pytest_irmetrics.retrieval.options import AnswerError
 
 _OUTCOMES = frozenset((("_pytest.outcomes", "Exit"), ("unittest.case", "SkipTest")))
 """Module and name of exceptions that decide a test's outcome, though they derive from Exception."""

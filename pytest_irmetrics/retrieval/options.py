@@ -5,12 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Collection
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import describe
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import Provenance
 
 if TYPE_CHECKING:
     from concurrent.futures import Executor  # which most runs do not load
+
+
+class AnswerError(IRMetricsError, ValueError):
+    """An answer that cannot be read as ids; its text says what came back and what is accepted."""
 
 
 class RetrievalOptions(NamedTuple):

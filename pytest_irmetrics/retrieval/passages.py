@@ -14,8 +14,7 @@ from typing import Any
 from pytest_irmetrics.base.wording import describe, quote
 from pytest_irmetrics.golden.query import LONGEST_PASSAGE, Passage, Query, digest, known_ids, normalize_text
 from pytest_irmetrics.retrieval import answers
-from pytest_irmetrics.retrieval.answers import AnswerError
-from pytest_irmetrics.retrieval.options import RetrievalOptions, Seen
+from pytest_irmetrics.retrieval.options import AnswerError, RetrievalOptions, Seen
 from pytest_irmetrics.run.answer import CHUNK, as_id, is_uuid
 
 _TEXT_NAMES = ("text", "page_content", "content", "get_content")

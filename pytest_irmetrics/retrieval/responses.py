@@ -26,6 +26,7 @@ from pytest_irmetrics.base.wording import (
     value_of,
 )
 from pytest_irmetrics.retrieval import answers
+from pytest_irmetrics.retrieval.options import AnswerError
 from pytest_irmetrics.run.answer import as_id, ranked
 
 # Answers of every kind
@@ -57,7 +58,7 @@ def draw_items(answer: Any, k: int | None) -> list[Any]:
     try:
         return list(islice(_results(answer), k))
     except answers.RefusedError as refused:
-        raise answers.AnswerError(f"came back: {answers.describe_refused(answer, refused)}") from None
+        raise AnswerError(f"came back: {answers.describe_refused(answer, refused)}") from None
 
 
 def _results(answer: Any) -> Any:
