@@ -7,14 +7,13 @@ tells `write_whole` what was read.
 
 from __future__ import annotations
 
-import contextlib
 import hashlib
 import os
 import secrets
 import stat
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager, suppress
 from pathlib import Path
 
 from pytest_irmetrics.base import IRMetricsError
@@ -38,8 +37,8 @@ def lock_file(path: Path) -> Iterator[None]:
 
     The lock is the folder's, which must exist: the file itself is another one after each `write_whole`.
     """
-    with contextlib.ExitStack() as held:
-        with contextlib.suppress(ImportError, OSError):
+    with ExitStack() as held:
+        with suppress(ImportError, OSError):
             import fcntl  # noqa: PLC0415 - Windows has none
 
             descriptor = os.open(Path(os.path.realpath(path)).parent, os.O_RDONLY)
@@ -98,7 +97,7 @@ def write_output(path: Path, data: bytes) -> None:
 
 
 def _mode(path: Path) -> int | None:
-    with contextlib.suppress(FileNotFoundError):
+    with suppress(FileNotFoundError):
         return path.stat().st_mode
     return None
 
@@ -116,13 +115,13 @@ def _replace(real: Path, data: bytes, mode: int | None) -> None:
             os.fsync(file.fileno())
         temporary.replace(real)
     finally:
-        with contextlib.suppress(OSError):  # it is gone where all went well
+        with suppress(OSError):  # it is gone where all went well
             temporary.unlink()
 
 
 def _sweep(folder: Path) -> None:
     """Remove the temporary files of writers that were killed more than a day ago."""
     for path in folder.glob(".ir-writing-*.tmp"):
-        with contextlib.suppress(OSError):
+        with suppress(OSError):
             if time.time() - path.lstat().st_mtime > _SECONDS_PER_DAY:
                 path.unlink()

@@ -42,6 +42,7 @@ from pytest_irmetrics.base.wording import listed, plural, printable, quote
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.cli.judge import Interview, Texts, Titles, given_judgments, say_held_back
 from pytest_irmetrics.comparison.stored_runs import under_todays_ids
+from pytest_irmetrics.gates.verdict import USUAL
 from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.golden.edit_yaml import FileEdit, append_judgments
 from pytest_irmetrics.golden.format_tables import guard_formula
@@ -56,7 +57,7 @@ ARGUMENTS = (
     shared.CUSTOM_METRIC,
     shared.argument("file", metavar="FILE", help="a golden set; one in YAML to append to; - is standard input"),
     shared.argument("--run", dest="stored", action="append", default=[], metavar="RUN", help="a baseline, a JSON report, or a TREC run: one is pooled with the baselines, several stand for themselves"),
-    shared.argument("--by", type=shared.ranking_metric, default="ndcg@10", metavar="METRIC", help="list documents by what they are worth to this metric, down to its cut-off (default: ndcg@10)"),
+    shared.argument("--by", type=shared.ranking_metric, default=USUAL, metavar="METRIC", help=f"list documents by what they are worth to this metric, down to its cut-off (default: {USUAL})"),
     shared.argument("--query", dest="queries", action="append", default=[], metavar="ID", help="only documents of this query (repeatable)"),
     shared.limit("at most so many documents"),
     shared.argument("--corpus", metavar="FILE", help="the documents, to show their titles and texts: JSON Lines with docid (or _id, id), title, text; may be packed (.gz); - is standard input"),
@@ -211,7 +212,7 @@ def _read_documents(options: argparse.Namespace, items: Sequence[Unjudged]) -> t
         shared.print_note(f"{options.file}: chunks are shown without their texts. {advice}")
     # Of a document a corpus has more than the chunk for which it came back.
     known = {}
-    for query, doc_id in ((one.query, one.doc_id) for one in items):
+    for query, doc_id, *_ in items:
         asked = folded(query.text or query.id)
         chunk = chunks.get((query.id, asked, doc_id)) or chunks.get(("", asked, doc_id), "")
         known[query.id, doc_id] = texts.get(doc_id) or chunk

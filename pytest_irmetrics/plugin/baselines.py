@@ -87,8 +87,11 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
             f"There is no baseline for this test: {shown}.\n\n{_how_to_bring_back(item)}To store one, and then commit it: {update}"
         )
     try:
-        if settings.update:
-            item.baseline_digest = _digest_of(path)
+        if settings.update and path.is_file():
+            from pytest_irmetrics.base.atomic_write import content_digest  # noqa: PLC0415 - only an updating run writes one
+
+            with suppress(OSError):  # which `_load` words
+                item.baseline_digest = content_digest(path.read_bytes())
         run = _load(item, path, shown)
         _require(len(run), f"{shown}:1: this run {_NO_QUERY} {how_to_restore(shown)}")
         scored = any(answer.judgments and not answer.xfail for answer in run.answers.values())
@@ -104,16 +107,6 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
         said = "Nothing was compared with the baseline that is there, and only a pass replaces it."
         item.notes.append(Note("quiet", f"{said} {error}"))
         return None, Against()
-
-
-def _digest_of(path: Path) -> str | None:
-    """Return what `write_whole` takes as `digest_when_read`; None where there is no file, or none that can be read."""
-    from pytest_irmetrics.base.atomic_write import content_digest  # noqa: PLC0415 - only an updating run writes one
-
-    try:
-        return content_digest(path.read_bytes()) if path.is_file() else None
-    except OSError:
-        return None
 
 
 def _how_to_bring_back(item: GatedItem) -> str:

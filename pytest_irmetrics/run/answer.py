@@ -48,9 +48,6 @@ class PackedRanking(Sequence[str]):
     def __len__(self) -> int:
         return self._text.count("\n") - 1
 
-    def __bool__(self) -> bool:
-        return True
-
     def __contains__(self, value: object) -> bool:
         return isinstance(value, str) and "\n" not in value and "\n" + value + "\n" in self._text
 
