@@ -260,8 +260,9 @@ class Baseline(NamedTuple):
         return f"{file.as_posix()}::{self.path.name.removesuffix('.json')}"
 
     def golden_file(self, run: Run) -> Path | None:
-        """Return the file of the golden set that the baseline's run names; None where it names none."""
-        return None if run.golden_set is None else Path(os.path.normpath(self.folder / run.golden_set))
+        """Return the file of the golden set that the baseline's run names; None where it names none, or that is gone."""
+        path = Path(os.path.normpath(self.folder / (run.golden_set or "")))
+        return path if run.golden_set is not None and os.path.lexists(path) else None
 
 
 def baselines_from_here(directory: str) -> list[Baseline]:
@@ -279,9 +280,8 @@ def baselines_of_golden_set(file: str, directory: str) -> Iterator[tuple[str, Ru
         try:
             run = Run.load(baseline.path)
             golden_file = baseline.golden_file(run)
-            known = golden_file is not None and os.path.lexists(golden_file)
-            same = known and os.path.realpath(str(golden_file)) == os.path.realpath(file)
-            if same or (not known and parts <= BaselineName.of(baseline.path).parts):
+            same = golden_file is not None and os.path.realpath(golden_file) == os.path.realpath(file)
+            if same or (golden_file is None and parts <= BaselineName.of(baseline.path).parts):
                 yield baseline.path.as_posix(), run
         except ValueError as error:  # a RunError, or a name of a golden set that no file has
             print_note(str(error))

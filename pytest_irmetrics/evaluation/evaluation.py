@@ -124,11 +124,6 @@ class Evaluation:
         """The queries that count in a mean, in the golden set's order: all but the ``xfail`` ones."""
         return tuple([query for query in self._asked if query.xfail is None])
 
-    @cached_property
-    def _is_weighted(self) -> bool:
-        """Whether any query that counts has another weight than 1."""
-        return any(query.weight != 1 for query in self.counted)
-
     @property
     def known_bad(self) -> list[Query]:
         """The queries marked ``xfail`` that were asked, in the golden set's order."""
@@ -151,21 +146,13 @@ class Evaluation:
 
     def rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings, one for each time it was asked, cut at the evaluation's depth."""
-        found, cut = self.run.answers.get(query_id, EMPTY_ANSWER).rankings, self._cut
-        return found if cut is None else tuple([ranking[:cut] for ranking in found])
+        found = self.run.answers.get(query_id, EMPTY_ANSWER).rankings
+        # Not at its own depth: one returned chunk that holds several judged passages is several entries there, so that the ranking may be longer.
+        return found if self.depth in (None, self.run.depth) else tuple([one[: self.depth] for one in found])
 
     def has_results(self, query_id: str) -> bool:
         """Tell whether anything came back for a query, any of the times that it was asked."""
         return any(self.rankings(query_id))
-
-    @property
-    def _cut(self) -> int | None:
-        """Where rankings are cut: at the depth, if the run was asked for another.
-
-        At its own, one returned chunk that holds several judged passages becomes several entries, so that the ranking may be
-        longer.
-        """
-        return None if self.depth == self.run.depth else self.depth
 
     # Scores
 
@@ -307,7 +294,7 @@ class Evaluation:
         metric = self.metric(metric)
         if metric.kind == "latency":
             return self._percentile(metric, tag)
-        weights = [query.weight for query in self.queries(metric, tag)] if self._is_weighted else None
+        weights = [query.weight for query in self.queries(metric, tag)]
         found = mean_of_scored(self.column(metric, tag), weights)
         if found is not None:
             return found

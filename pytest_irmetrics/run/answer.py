@@ -119,7 +119,8 @@ class Header(NamedTuple):
     golden_set: str | None = None
     """A name, or a path that is not absolute."""
     relevance_level: Grade | None = None
-    means: Mapping[str, float] | None = None
+    means: Mapping[str, float] = {}
+    """The mean of each metric when the run was stored, by the metric's name; empty where none was."""
     provenance: Provenance | None = None
     """As the fixture `ir_provenance` gave it; None where it does not say."""
     limits: StoredLimits | None = None

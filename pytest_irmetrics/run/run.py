@@ -67,7 +67,7 @@ class Run:
 
     def _fill(self, answers: Answers, header: Header) -> None:
         self.answers, self.source = answers, None
-        for name, value in header._replace(means=dict(header.means or {}))._asdict().items():
+        for name, value in header._asdict().items():
             setattr(self, name, value)
 
     @classmethod
@@ -80,7 +80,7 @@ class Run:
     @property
     def header(self) -> Header:
         """What the run says of itself, beside the answers."""
-        return Header(*(getattr(self, name) for name in Header._fields))._replace(means=self.means or None)
+        return Header(*(getattr(self, name) for name in Header._fields))
 
     def __getitem__(self, query_id: str) -> tuple[str, ...]:
         return tuple(self.answers[query_id].rankings[0])
