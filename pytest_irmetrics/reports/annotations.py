@@ -88,7 +88,7 @@ def _worst(query: QueryReport, item: ItemReport) -> str:
     """Return what became of a query, in one line."""
     block = query_block(query, item)
     sentences = [*block.faults, *(listed(parts, _NAMED, between="; ") for parts in block.moved)]
-    here = f"Here: {', '.join([block.query_id, *block.facts])}."
+    here = f"Here: {', '.join([query.query_id, *block.facts])}."
     return " ".join([here, *(f"{text.removesuffix('.')}." for text in sentences)])
 
 

@@ -7,7 +7,7 @@ from enum import IntEnum
 from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from pytest_irmetrics.base.wording import cut
-from pytest_irmetrics.reports.item_report import ScoreRow
+from pytest_irmetrics.reports.item_report import QueryReport, ScoreRow
 
 _LONGEST_TITLE = 50
 """Characters of a title within a sentence."""
@@ -108,11 +108,7 @@ RankRow: TypeAlias = tuple[int, RankedDocument | None, RankedDocument | None]
 class Query(NamedTuple):
     """A query, its scores, and what became of its documents."""
 
-    where: str
-    query_id: str
-    asks: str = ""
-    """What was searched for, where the id does not say it."""
-    status: str = ""
+    report: QueryReport
     facts: Sequence[str] = ()
     faults: Sequence[str] = ()
     """Sentences on what is wrong with its answer, whatever moved."""
@@ -121,7 +117,6 @@ class Query(NamedTuple):
     ranks: Sequence[RankRow] = ()
     missing: Sequence[RankedDocument] = ()
     """Documents with a grade above 0 that are not among today's results."""
-    compared: bool = False
     in_full: bool = False
     """Whether a terminal shows its ranking whatever its level."""
     level: Level = Level.NORMAL

@@ -31,17 +31,13 @@ def query_block(
     documents = _Documents(query, item.titles, max(int(k) + 1 if k.isdecimal() else inf for k in cuts))
     missing = documents.missing() if shown else []
     return Query(
-        where=query.where,
-        query_id=query.query_id,
-        asks=query.asks or "",
-        status=query.status,
+        report=query,
         facts=facts,
         faults=[*documents.faults()] if query.error is None else [query.error],
         # Of those that only -v shows, what moved: what moved it is the same in most.
         moved=[*documents.moved(missing)][: 1 if level is Level.VERBOSE else None] if shown else (),
         ranks=documents.side_by_side() if shown else (),
         missing=missing,
-        compared=query.before is not None,
         in_full=in_full,
         level=level,
     )

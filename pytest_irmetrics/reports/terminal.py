@@ -83,9 +83,10 @@ def _table(block: Table, screen: Screen) -> Iterator[Line]:
 
 def _query(block: Query, screen: Screen, *, ranked: bool) -> Iterator[Line]:
     """Yield the lines of a query; ``ranked``: with its ranking, one result a line, and what is missing, else with what moved."""
-    status = f" [{block.status}]" if block.status else ""
-    asks = f": {block.asks}" if block.asks else ""
-    yield Line(screen.cut(f"{block.where}: {block.query_id}{status}{asks}"), "bold")
+    query, compared = block.report, block.report.before is not None
+    status = f" [{query.status}]" if query.status else ""
+    asks = f": {query.asks}" if query.asks else ""
+    yield Line(screen.cut(f"{query.where}: {query.query_id}{status}{asks}"), "bold")
     if block.facts:
         yield from map(Line, screen.wrapped("; ".join(block.facts), "  ", "  "))
     for fault in block.faults:
@@ -96,7 +97,7 @@ def _query(block: Query, screen: Screen, *, ranked: bool) -> Iterator[Line]:
         return
     columns: list[Column[RankedDocument]] = [
         ("rank", ">", lambda one: str(one.now or "-")),
-        ("was", ">", lambda one: str(one.before or ("new" if one.now else "-")) if block.compared else ""),
+        ("was", ">", lambda one: str(one.before or ("new" if one.now else "-")) if compared else ""),
         ("grade", ">", lambda one: one.judgment.removeprefix("grade ")),
         ("document", "<", lambda one: one.doc_id),
         ("stage", "<", lambda one: "" if one.now else one.move),

@@ -141,8 +141,9 @@ def _block(block: Block) -> Iterator[str]:
                 last = [f"**{cells.pop()}**"] if place in block.bad and cells[-1] else []
                 yield _row([_code(row[0], 80, in_cell=True) if first else "", *cells, *last])
         case Query():
-            yield f"**{_code(block.query_id)}**{f': {_words(block.asks)}' if block.asks else ''}"
-            facts = [_code(block.where), *map(_words, block.facts), _words(block.status)]
+            query = block.report
+            yield f"**{_code(query.query_id)}**{f': {_words(query.asks)}' if query.asks else ''}"
+            facts = [_code(query.where), *map(_words, block.facts), _words(query.status)]
             yield from ("", ", ".join(filter(None, facts)), "")
             moved = (listed(documents, _DOCUMENTS_NAMED, between="; ") for documents in block.moved)
             yield from (f"- {_words(text)}" for text in (*block.faults, *moved))
