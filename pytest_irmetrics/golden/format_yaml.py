@@ -17,7 +17,7 @@ from pytest_irmetrics.golden.query import limits_as_dict, query_as_dict
 from pytest_irmetrics.golden.query_reader import QueryReader, pairs_of, read_keys, read_level, read_text
 from pytest_irmetrics.golden.source import Node, Source, Wrong
 from pytest_irmetrics.golden.yaml_nodes import NodeReader, place_of_mark
-from pytest_irmetrics.thresholds import EACH_TAG, Threshold
+from pytest_irmetrics.thresholds import Threshold
 
 FORMATS = {"yaml": Format((".yaml", ".yml"), frozenset((*KEYS, "set")), as_trec_eval=False)}
 
@@ -122,7 +122,7 @@ def _read_slices(node: Node, key: str, queries: QueryReader, source: Source) -> 
 def _check_tags(slices: Node, golden: GoldenSet, source: Source) -> None:
     """Report slices by a tag that no query carries."""
     for tag, _ in slices.value:
-        if tag.value not in golden.tags and not (tag.value == EACH_TAG and golden.tags):
+        if not golden.has_tag(tag.value):
             message = f"No query carries the tag {quote(tag.value)}. Tag some, or remove the slice."
             source.add(tag.place, message)
 

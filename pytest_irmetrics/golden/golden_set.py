@@ -19,7 +19,7 @@ from pytest_irmetrics.golden.query import Query, known_ids
 from pytest_irmetrics.golden.source import GoldenSetError, Problem, Source, Wrong, format_place
 from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.run.answer import as_id
-from pytest_irmetrics.thresholds import Threshold
+from pytest_irmetrics.thresholds import EACH_TAG, Threshold
 
 
 @dataclass(frozen=True, eq=False)
@@ -109,6 +109,10 @@ class GoldenSet:
     def tags(self) -> frozenset[str]:
         """Every tag that a query carries."""
         return frozenset(tag for query in self.queries.values() for tag in query.tags)
+
+    def has_tag(self, tag: str | None) -> bool:
+        """Tell whether a limit on the queries with a tag is on any of these: None is all of them, `*` each tag."""
+        return tag is None or tag in self.tags or (tag == EACH_TAG and bool(self.tags))
 
     @cached_property
     def document_ids(self) -> frozenset[str]:

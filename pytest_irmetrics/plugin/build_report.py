@@ -22,7 +22,6 @@ from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note, mean_name
 from pytest_irmetrics.run import Header, Run
 from pytest_irmetrics.run.answer import document_of
-from pytest_irmetrics.thresholds import EACH_TAG
 
 
 def build_item_report(item: GatedItem, result: ItemResult) -> ItemReport:
@@ -34,9 +33,9 @@ def build_item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     everything = bool(narrowed or settings.reports) or item.verbosity >= 2
     report = result.report(item.node.nodeid, item.golden_name, everything=everything, judge=judge)
     report.only_queries = narrowed
-    limits, tags = item.setting_thresholds if result.checked else (), item.golden.tags
-    bound = {None, *tags, *([EACH_TAG] if tags else [])}
-    report.unbound = [mean_name(limit.metric, limit.tag) for limit in limits if limit.tag not in bound]
+    limits = item.setting_thresholds if result.checked else ()
+    unbound = (limit for limit in limits if not item.golden.has_tag(limit.tag))
+    report.unbound = [mean_name(limit.metric, limit.tag) for limit in unbound]
     report.look = item.command(*gating)
     acceptable = result.is_acceptable(report.kind)
     report.accept = item.command("--ir-baseline-update") if own and acceptable else None

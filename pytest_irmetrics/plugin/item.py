@@ -162,11 +162,8 @@ class GatedItem:
         golden, settings = self.golden, self.settings
         marked = marked_thresholds(self.node, settings.custom_metrics)
         for threshold in chain(*marked):
-            siblings = (self.settings.golden_set(path).tags for path in self.parameter.siblings)
-            if threshold.tag is not None and not any(
-                threshold.tag in tags or (tags and threshold.tag == EACH_TAG)
-                for tags in (golden.tags, *siblings)
-            ):
+            sets = chain([golden], map(settings.golden_set, self.parameter.siblings))
+            if not any(one.has_tag(threshold.tag) for one in sets):
                 raise MisuseError(
                     f"{threshold.origin}: no query has the tag {threshold.tag!r}, so the threshold binds to nothing. The tags are: {', '.join(sorted(golden.tags)) or 'none'}."
                 )
