@@ -174,6 +174,8 @@ class Gates:
     """Metric, tag and word of each limit on each tag that is `off` for that tag."""
     too_small: Sequence[str] = ()
     """The tags that a limit on each tag leaves out, as too few queries carry them."""
+    unreadable: Sequence[str] = ()
+    """Of the limits that were stored with a run those on metrics, or by words, that are none today: ``mine max_drop 0.5``."""
 
     def __post_init__(self, gates: Iterable[Gate]) -> None:
         self.slices: dict[tuple[Metric, str | None], dict[str, Gate]] = {}

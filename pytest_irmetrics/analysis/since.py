@@ -16,7 +16,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import decide
-from pytest_irmetrics.gates.stored_limits import Edit, LimitsOfRun, limit_edits, read_limits
+from pytest_irmetrics.gates.stored_limits import Edit, limit_edits, read_limits
 from pytest_irmetrics.gates.verdict import STATES, Against, Case, Verdict, with_each_tag
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric
@@ -78,7 +78,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     comparison = Comparison(now, now.of_run(run))
     limits, of_both = read_limits(run, now.custom, _ORIGIN), with_each_tag(gates, now, comparison)
     if limits is not None:  # the worse verdict counts
-        of_both = Gates(of_both, own=of_both.own, also=[with_each_tag(limits.gates, now, comparison)])
+        of_both = Gates(of_both, own=of_both.own, also=[with_each_tag(limits, now, comparison)])
     edits = [*_edits(comparison, limits, gates, committed)]
     report.holds_less = any(edit.weaker for edit in edits)
     slices = chain.from_iterable(one.slices for one in (of_both, *of_both.also))
@@ -120,7 +120,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
 
 
 def _edits(
-    comparison: Comparison, limits: LimitsOfRun | None, gates: Gates, committed: CommittedTest
+    comparison: Comparison, limits: Gates | None, gates: Gates, committed: CommittedTest
 ) -> Iterator[Edit]:
     """Yield how the golden set, the depth and the limits were edited since the commit whose run today's is compared with."""
     run, now = comparison.baseline.run, comparison.full
@@ -177,7 +177,7 @@ def _why_it_passes(verdict: Verdict, gates: Gates, committed: CommittedTest) -> 
 
 
 def _not_judged_today(
-    limits: LimitsOfRun | None, edits: Iterable[Edit], where: str, *, whole: bool
+    limits: Gates | None, edits: Iterable[Edit], where: str, *, whole: bool
 ) -> Iterator[tuple[Verdict, str]]:
     """Yield a failed verdict on what the commit's baseline was judged by and today's run cannot be, and why that passes today.
 

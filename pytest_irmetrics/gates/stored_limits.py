@@ -38,14 +38,6 @@ class Edit(NamedTuple):
         return " ".join(filter(None, [self.what, values, "(holds less)" if self.weaker else ""]))
 
 
-class LimitsOfRun(NamedTuple):
-    """The limits that were stored with a run."""
-
-    gates: Gates
-    unreadable: tuple[str, ...]
-    """``mine max_drop 0.5``: those on metrics, or by words, that are none today."""
-
-
 def stored_form(limits: Iterable[tuple[Metric, str | None, str, Limit | None]]) -> StoredLimits:
     """Return limits, each with its metric, tag and word, as a run stores them: sorted, so that a diff is small."""
     found: dict[tuple[str, str], dict[str, str | float]] = {}
@@ -56,7 +48,7 @@ def stored_form(limits: Iterable[tuple[Metric, str | None, str, Limit | None]]) 
     return tuple(found.values())
 
 
-def read_limits(run: Run, custom: Collection[str], origin: str = "") -> LimitsOfRun | None:
+def read_limits(run: Run, custom: Collection[str], origin: str = "") -> Gates | None:
     """Return the limits that were stored with a run; None where it says nothing of them.
 
     `custom` holds the names of metrics of one's own, `origin` is where messages say that the limits were set.
@@ -81,17 +73,18 @@ def read_limits(run: Run, custom: Collection[str], origin: str = "") -> LimitsOf
     # Each in a place of its own: `resolve` refuses what one place says twice, which a file that was edited may do.
     gates = resolve([threshold] for threshold in read(run.limits, for_query=False))
     gates.own = {i: [*read(one.limits, for_query=True)] for i, one in run.answers.items() if one.limits}
-    return LimitsOfRun(gates, tuple(unreadable))
+    gates.unreadable = tuple(unreadable)
+    return gates
 
 
 def limit_edits(
-    stored: LimitsOfRun, today: Gates, queries: Mapping[str, Query], means: Mapping[str, float]
+    stored: Gates, today: Gates, queries: Mapping[str, Query], means: Mapping[str, float]
 ) -> list[Edit]:
     """Return what differs between the limits that were stored with a run and today's; first those that hold less.
 
     `queries` are today's, with limits of their own; `means` are the run's, by the metric's name, which per cent are of.
     """
-    before, after = _by_subject(stored.gates, queries), _by_subject(today, queries)
+    before, after = _by_subject(stored, queries), _by_subject(today, queries)
     edits = []
     for key in dict.fromkeys((*before, *after)):
         was, now = before.get(key), after.get(key)

@@ -56,7 +56,6 @@ class Asking:
         # By query, one for each repeat.
         self._rankings: dict[str, list[Any]] = {i: [None] * options.repeat for i in self._queries}
         self._milliseconds = {i: [0.0] * options.repeat for i in self._queries}
-        self._answers: dict[str, Answer] = {}
         self._stages: dict[str, Stages] = {}
         self._errors: dict[str, str] = {}
         self._returned: dict[str, int] = {}
@@ -147,7 +146,7 @@ class Asking:
         return call
 
     def add(self, reply: Reply | PendingAnswer) -> None:
-        """Add the reply to one call, or what has yet to be awaited of it; a query's last makes its Answer."""
+        """Add the reply to one call, or what has yet to be awaited of it."""
         if isinstance(reply, PendingAnswer):
             self.pending.append(reply)
             return
@@ -171,15 +170,12 @@ class Asking:
             options.progress(len(reply.outcomes))
 
     def _keep(self, query: Query, repeat: int, result: Result) -> None:
-        """Keep what came back for a query; the last of its repeats makes its Answer."""
+        """Keep what came back for a query."""
         if result.stages and not repeat:
             self._stages[query.id] = result.stages
         if result.returned != len(result.ranking):
             self._returned[query.id] = result.returned
-        rankings = self._rankings[query.id]
-        rankings[repeat] = result.ranking
-        if all(ranking is not None for ranking in rankings):
-            self._answers[query.id] = answer_to(query, tuple(rankings))
+        self._rankings[query.id][repeat] = result.ranking
 
     def _keep_undecided(self) -> None:
         """Keep the answers whose documents have an id and a source, neither of them judged: by the one that the baseline has.
@@ -212,7 +208,10 @@ class Asking:
     def result(self) -> Retrieved:
         """Return the result of all replies. Raises RetrievalError where a query was lost: that is a fault of ours."""
         self._keep_undecided()
-        answers = {i: self._answers[i] for i in self._queries if i in self._answers}
+        answers = {}
+        for query_id, rankings in self._rankings.items():
+            if all(ranking is not None for ranking in rankings):
+                answers[query_id] = answer_to(self._queries[query_id], tuple(rankings))
         errors = {i: self._errors[i] for i in self._queries if i in self._errors}
         unanswered = len(self._queries) - len(answers) - len(errors)
         if unanswered and not self.should_stop:
