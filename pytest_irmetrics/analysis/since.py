@@ -20,7 +20,7 @@ from pytest_irmetrics.gates.stored_limits import Edit, limit_edits, read_limits
 from pytest_irmetrics.gates.verdict import STATES, Against, Case, Verdict, with_each_tag
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric
-from pytest_irmetrics.reports.item_report import OWN_BASELINE, SinceReport, mean_name
+from pytest_irmetrics.reports.item_report import SinceReport, mean_name
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.thresholds import COMPARING_WORDS, WORDS, Gates
 
@@ -64,8 +64,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     written. The verdicts are *accepted*, or failed where nothing may be. Where today's gates pass, the result then shows that comparison.
     """
     now, run, report = result.evaluation, committed.run, committed.report
-    has_other_run = result.against.name not in ("", OWN_BASELINE)
-    if has_other_run and run is None and not committed.why:
+    if result.against.given and run is None and not committed.why:
         return  # nobody stores a baseline of a test that is compared with another run
     result.since = report
     if run is None and committed.why:
@@ -88,13 +87,13 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     measured = replace(now, metrics=tuple(dict.fromkeys([*now.metrics, *(metric for metric, _ in gated)])))
     strict_now = _as_strict_as_then(measured, edits, committed.golden)
     strict_comparison = Comparison(strict_now, strict_now.of_run(run))
-    own = None if has_other_run else stored
+    own = None if result.against.given else stored
     found = _judge(result, strict_comparison, of_both, own, committed)
     forbids = any(query.forbidden for query in strict_now.golden.queries.values())
     reads_on = forbids or any(metric.cutoff is None for metric, _ in gated)
     accepted = [*_not_judged_today(limits, edits, report.where, whole=reads_on)]
     stored_anew = "this branch updates its baseline" if own is None or _differ(own.run, run) else _EDITED
-    otherwise = "this test is compared with another run" if has_other_run else stored_anew
+    otherwise = "this test is compared with another run" if result.against.given else stored_anew
     for verdict, _ in found:
         if verdict.failed:
             # A metric that was gated at that commit alone has no score today.
@@ -151,7 +150,7 @@ def _judge(
         if verdict.word in _JUDGED
         and states.get(verdict.key) not in ("failed", verdict.state)
         # Over the other run that the test is compared with.
-        and not (verdict.word == "min_gain" and result.against.name not in ("", OWN_BASELINE))
+        and not (verdict.word == "min_gain" and result.against.given)
         # What a limit of then is on may be in the other part.
         and not (committed.is_partial and verdict.over_no_query)
     ]

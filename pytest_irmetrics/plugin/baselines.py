@@ -189,7 +189,7 @@ def run_of_other(other: Evaluation) -> tuple[Run, Against]:
         raise EvaluationError(
             f"The retriever given as `against` failed for {failed}; the first is {query_id!r}: {problem}"
         )
-    return other.run, Against("the other retriever")
+    return other.run, Against("the other retriever", given=True)
 
 
 # Baselines without an item

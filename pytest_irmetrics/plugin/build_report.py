@@ -80,9 +80,9 @@ def _add_titles(report: ItemReport, item: GatedItem) -> None:
 
 def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
     """Add today's run, for report files, and in an updating run the baseline to store, with what it takes from the one there."""
-    settings, own = item.settings, result.against.name == OWN_BASELINE
+    settings = item.settings
     reports = settings.reports and not result.evaluation.errors
-    updates = settings.update and result.checked and not result.failed and (own or not result.against.name)
+    updates = settings.update and result.checked and not result.failed and not result.against.given
     if not reports and not updates:
         return
     run = _run_to_store(item, result)
@@ -152,7 +152,7 @@ def add_notes(item: GatedItem, result: ItemResult) -> None:
     if comparison is not None and against == OWN_BASELINE and not update:
         result.notes += _on_limits(item, comparison, result.against)
     file = item.settings.shown(item.baseline_file)
-    if against not in ("", OWN_BASELINE, file) and (item.baseline_file.exists() or update):
+    if result.against.given and against != file and (item.baseline_file.exists() or update):
         said = f"{file}, is neither read nor stored: `against` gives {against} in its place."
         result.notes.append(Note("quiet", f"The baseline of this test, {said}"))
     if not result.gates.slices and not result.verdicts and not update:

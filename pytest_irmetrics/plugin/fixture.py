@@ -25,7 +25,7 @@ from pytest_irmetrics.plugin.baselines import read_stored_run, run_of_other
 from pytest_irmetrics.plugin.build_report import add_notes, build_item_report
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.marks import MisuseError
-from pytest_irmetrics.reports.item_report import OWN_BASELINE, ROW_VERDICTS, ItemReport, Note
+from pytest_irmetrics.reports.item_report import ROW_VERDICTS, ItemReport, Note
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.thresholds import Gates
@@ -271,7 +271,7 @@ def _decided(
 ) -> ItemResult:
     """Decide the test's gates on today's run, compared with one called `against`."""
     settings = item.settings
-    storing = settings.update and against.name in ("", OWN_BASELINE)
+    storing = settings.update and not against.given
     gates = with_each_tag(gates, now, None if storing else comparison)
     corpus = item.fixtures.corpus
     missing = None if corpus is None or now.errors else ask_index(now, corpus, item.notes)
