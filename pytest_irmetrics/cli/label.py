@@ -213,9 +213,8 @@ def _read_documents(options: argparse.Namespace, items: Sequence[Unjudged]) -> t
     # Of a document a corpus has more than the chunk for which it came back.
     known = {}
     for query, doc_id, *_ in items:
-        asked = folded(query.text or query.id)
-        chunk = chunks.get((query.id, asked, doc_id)) or chunks.get(("", asked, doc_id), "")
-        known[query.id, doc_id] = texts.get(doc_id) or chunk
+        found = chunks.get((folded(query.text or query.id), doc_id), {"": ""})
+        known[query.id, doc_id] = texts.get(doc_id) or found.get(query.id) or [*found.values()][-1]
     return {one: titles.get(one) or titles.get(document_of(one), "") for one in wanted}, known
 
 

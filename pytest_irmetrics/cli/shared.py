@@ -287,23 +287,22 @@ def baselines_of_golden_set(file: str, directory: str) -> Iterator[tuple[str, Ru
             print_note(str(error))
 
 
-def about_documents(paths: Iterable[str]) -> tuple[dict[str, str], dict[tuple[str, str, str], str]]:
+def about_documents(paths: Iterable[str]) -> tuple[dict[str, str], dict[tuple[str, str], dict[str, str]]]:
     """Return the titles and texts of documents that the JSON reports among some files of runs hold.
 
-    Titles are by document id. Texts are by the query's id, its folded text (or else its id) and the document's id, and also under
-    an empty id of the query: it may have another one today.
+    Titles are by document id. Texts are by the query's folded text (or else its id) and the document's id, and then by the query's
+    id: it may have another one today.
     """
     titles: dict[str, str] = {}
-    texts: dict[tuple[str, str, str], str] = {}
+    texts: dict[tuple[str, str], dict[str, str]] = {}
     for path in paths:
         with suppress(KeyError, TypeError, AttributeError):  # it was damaged, and has none
             for test in _tests(path):
                 titles.update((doc_id, str(title)) for doc_id, title in test["titles"].items())
                 for query in test["queries"]:
-                    found = query.get("texts", {})
                     asked = folded(str(query.get("text") or query["query_id"]))
-                    for query_id in (query["query_id"], ""):
-                        texts |= {(query_id, asked, doc_id): str(text) for doc_id, text in found.items()}
+                    for doc_id, text in query.get("texts", {}).items():
+                        texts.setdefault((asked, doc_id), {})[query["query_id"]] = str(text)
     return titles, texts
 
 

@@ -248,9 +248,9 @@ def variant_tables(items: Iterable[ItemReport]) -> list[Block]:
             means = [{row.name: row.full for row in item.rows} for item in group]
             names = dict.fromkeys(name for own in means for name in own)
             rows = [[name, *(score_text(own.get(name)) for own in means)] for name in names]
-            blocks.append(Text(f"{golden_set}, {test}, side by side"))
+            blocks.append(Text(f"{golden_set}, {test}, side by side", level=Level.VERBOSE))
             head = ["metric", *parameters([item.nodeid for item in group])]
-            blocks.append(Table(head, rows, "<" + ">" * len(group)))
+            blocks.append(Table(head, rows, "<" + ">" * len(group), level=Level.VERBOSE))
     return blocks
 
 

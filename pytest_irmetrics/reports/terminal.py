@@ -145,8 +145,7 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
             style = "red bold" if session.fails(item) else "green bold"
             yield Line(_one_line(session, item, names[item.nodeid], screen), style)
         yield from (line.indented() for line in lines(blocks, inner, verbosity))
-    if verbosity > 0:
-        yield from lines(document.variant_tables(session.items), screen, verbosity)
+    yield from lines(document.variant_tables(session.items), screen, verbosity)
     yield from lines(_ending(session, verbosity), screen, verbosity)
 
 

@@ -77,7 +77,7 @@ def _sections(
         shown = (f"- {_words(line)}" for line in lines[:_MESSAGE_LINES])
         lead = f"{_code(nodeid)} failed before anything was measured:"
         yield ["", lead, "", *shown, *_more(len(lines) - _MESSAGE_LINES, "line")]
-    yield [*_blocks(document.variant_tables(items), queries)] if in_full else []
+    yield [*_blocks(document.variant_tables(items), queries)]
     for item in failing:
         yield [*_golden_set(item, names, session, said[item.nodeid], queries)]
     if in_full and passing:
