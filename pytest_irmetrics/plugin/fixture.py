@@ -26,7 +26,7 @@ from pytest_irmetrics.plugin.build_report import add_notes, build_item_report
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.marks import MisuseError
 from pytest_irmetrics.reports.item_report import ROW_VERDICTS, ItemReport, Note
-from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, retrieve
+from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, replay, retrieve
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.thresholds import Gates
 
@@ -178,7 +178,7 @@ class IRMetrics:
 
         if stored is None:  # a missing baseline has raised RunError
             pytest.skip("--ir-selftest needs a stored run, and this test compares with a second retriever")
-        baseline = item.evaluation(item.metrics, Retrieved(stored)).of_run(stored)
+        baseline = item.evaluation(Retrieved(stored)).of_run(stored)
         result = run_selftest(baseline, gates, against)
         result.notes = [*item.notes, *result.notes]
         return self._conclude(item, result)
@@ -262,8 +262,10 @@ async def _measure(item: GatedItem, retriever: Any, ask: Ask, stored: Run | None
         raise MisuseError(_NO_RETRIEVER)
     queries, options = item.queries(), item.retrieval_options()
     progress = _progress_of(item.node, len(queries) * options.repeat)
-    answered = await ask(queries, retriever, options._replace(progress=progress, baseline=stored))
-    return item.evaluation(item.metrics, answered)
+    options = options._replace(progress=progress, baseline=stored)
+    if isinstance(retriever, Run):
+        return item.evaluation(replay(queries, retriever, options))
+    return item.evaluation(await ask(queries, retriever, options))
 
 
 def _decided(

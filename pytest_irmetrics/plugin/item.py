@@ -241,11 +241,11 @@ class GatedItem:
         except ValueError as error:  # `doc_id is …`: all else was read from checked settings
             raise MisuseError(f"The fixture ir_{error}") from None
 
-    def evaluation(self, metrics: tuple[Metric, ...], retrieved: Retrieved) -> Evaluation:
+    def evaluation(self, retrieved: Retrieved) -> Evaluation:
         """Evaluate what a retriever answered to this item's `queries`."""
         settings = self.settings
         only = frozenset(query.id for query in self.queries()) if settings.only_queries else None
-        return Evaluation(self.golden, retrieved, metrics, self.depth, settings.custom_metrics, only)
+        return Evaluation(self.golden, retrieved, self.metrics, self.depth, settings.custom_metrics, only)
 
     @property
     def baseline_file(self) -> Path:

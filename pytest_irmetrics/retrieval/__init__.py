@@ -3,7 +3,7 @@
 from pytest_irmetrics.retrieval.asking import Retrieved
 from pytest_irmetrics.retrieval.calls import RetrievalError
 from pytest_irmetrics.retrieval.options import RetrievalOptions
-from pytest_irmetrics.retrieval.retrieve import aretrieve, retrieve
+from pytest_irmetrics.retrieval.retrieve import aretrieve, replay, retrieve
 from pytest_irmetrics.retrieval.retriever import Retriever
 
-__all__ = ["RetrievalError", "RetrievalOptions", "Retrieved", "Retriever", "aretrieve", "retrieve"]
+__all__ = ["RetrievalError", "RetrievalOptions", "Retrieved", "Retriever", "aretrieve", "replay", "retrieve"]

@@ -19,14 +19,12 @@ from pytest_irmetrics.run.answer import EMPTY_ANSWER, params_key
 
 
 def retrieve(queries: Iterable[Query], retriever: Any, options: RetrievalOptions) -> Retrieved:
-    """Ask a retriever, sync or async, every query. What goes wrong with single queries is in `errors`.
+    """Ask a retriever, sync or async, that is no Run, every query. What goes wrong with single queries is in `errors`.
 
     A sync retriever is called in this very thread, unless a timeout, concurrency or an executor asks for others;
     an async one runs on an event loop that is kept until `on_loop.close_session_loop`. Raises RetrievalError for what is
     no retriever, and for an async one where a loop is running already.
     """
-    if isinstance(retriever, Run):
-        return _replay(list(queries), retriever, options)
     asking = Asking(queries, Retriever.of(retriever), options)
     if not asking.target.is_async:
         if options.is_sequential:
@@ -50,8 +48,6 @@ async def aretrieve(queries: Iterable[Query], retriever: Any, options: Retrieval
     """Do as `retrieve` does, on the event loop that runs: asyncio's; one by one, without a time limit, on any other too."""
     from pytest_irmetrics.retrieval.on_loop import ask_beside_loop, ask_on_loop, is_loop_running  # noqa: PLC0415
 
-    if isinstance(retriever, Run):
-        return _replay(list(queries), retriever, options)
     asking = Asking(queries, Retriever.of(retriever, prefer_async=options.executor is None), options)
     if is_loop_running():
         if not asking.target.is_async and not options.is_sequential:
@@ -71,7 +67,7 @@ async def aretrieve(queries: Iterable[Query], retriever: Any, options: Retrieval
 # A stored run in place of a retriever
 
 
-def _replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Retrieved:
+def replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Retrieved:
     """Answer queries from a stored run, with all its repeats.
 
     A run that knows its depth was recorded of a retriever and has every query that was asked: another query is an
