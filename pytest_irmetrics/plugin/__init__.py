@@ -86,8 +86,8 @@ def pytest_configure(config: pytest.Config) -> None:
     if not hasattr(config, "workerinput"):
         controller = _RecorderLoader(config)
         config.pluginmanager.register(controller)
-        # Also by a report, which is refused before the first test runs, not after the last.
-        if run.is_asked_for:
+        # Somebody should hear of a run in which no test uses irmetrics; and a report is refused before the first test, not after the last.
+        if run.reads_baselines or run.only_queries or run.reports:
             controller.record()
 
 

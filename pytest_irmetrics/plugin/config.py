@@ -147,8 +147,6 @@ class RunConfig:
         self.gates: bool = self.selftest or (by_default if asked is None else asked)
         """Whether tests are compared with their stored baselines, and fail without one."""
         self.reads_baselines = self.gates or self.update
-        self.is_asked_for = bool(self.reads_baselines or self.only_queries or self.reports)
-        """Whether somebody should hear of a run in which no test uses irmetrics."""
         judges_all = self.reads_baselines and not (self.selftest or self.only_queries)
         self.since = since if judges_all else ""
         """The branch, tag or commit since which to say what is accepted; empty for none."""
