@@ -54,14 +54,9 @@ class Asking:
             )
         self._queries = {query.id: query for query in queries}
         # By query, one for each repeat.
-        self._rankings: dict[str, list[Any]] = {i: [None] * options.repeat for i in self._queries}
+        self._results: dict[str, list[Result | None]] = {i: [None] * options.repeat for i in self._queries}
         self._milliseconds = {i: [0.0] * options.repeat for i in self._queries}
-        self._stages: dict[str, Stages] = {}
         self._errors: dict[str, str] = {}
-        self._returned: dict[str, int] = {}
-        # How many answers are read by which name of their documents, and those that wait for that: by query and repeat.
-        self._by_source = Counter[bool | None]()
-        self._undecided: list[tuple[Query, int, Result]] = []
         self._has_answer = False
         self._asked = 0
         self.calls = self._iterate_calls()
@@ -161,43 +156,21 @@ class Asking:
                 continue
             self._has_answer = True
             self._milliseconds[query.id][repeat] = reply.milliseconds
-            if outcome.ranking_by_source is None:
-                self._by_source[outcome.by_source] += bool(outcome.ranking)
-                self._keep(query, repeat, outcome)
-            else:
-                self._undecided.append((query, repeat, outcome))
+            self._results[query.id][repeat] = outcome
         if options.progress is not None:
             options.progress(len(reply.outcomes))
 
-    def _keep(self, query: Query, repeat: int, result: Result) -> None:
-        """Keep what came back for a query."""
-        if result.stages and not repeat:
-            self._stages[query.id] = result.stages
-        if result.returned != len(result.ranking):
-            self._returned[query.id] = result.returned
-        self._rankings[query.id][repeat] = result.ranking
+    def _ranking(self, query_id: str, result: Result, *, by_source: bool) -> Sequence[str]:
+        """Return a result's ranking: of documents with two names by that which the baseline has, else as `by_source` tells.
 
-    def _keep_undecided(self) -> None:
-        """Keep the answers whose documents have an id and a source, neither of them judged: by the one that the baseline has.
-
-        Else by the one that most other answers go by; where there are no others, by the source, unless that may be the name of a
-        store or a kind: it comes back for more than half of the queries, or has many ids. A comparison would take a document of
-        two names for two.
+        A comparison would take a document of two names for two.
         """
-        by_source = self._by_source[True] > self._by_source[False]
-        if not self._by_source[True] and not self._by_source[False]:
-            found = [result for _, _, result in self._undecided]
-            ids = {doc_id for result in found for doc_id in result.ranking}
-            of_each = ({document_of(entry) for entry in result.ranking_by_source or ()} for result in found)
-            sources = Counter(chain.from_iterable(of_each))
-            are_documents = 2 * max(sources.values(), default=0) <= len(found)
-            by_source = all(map(is_uuid, ids)) or (are_documents and len(ids) < _MOST_CHUNKS * len(sources))
-        stored = self.options.baseline or Run({})
-        for query, repeat, result in self._undecided:
-            named = result.ranking, result.ranking_by_source or result.ranking
-            before = {document_of(entry) for entry in stored[query.id]} if query.id in stored else set[str]()
-            as_before = (one for one in named if not before.isdisjoint(map(document_of, one)))
-            self._keep(query, repeat, result._replace(ranking=next(as_before, named[by_source])))
+        if result.ranking_by_source is None:
+            return result.ranking
+        named, stored = (result.ranking, result.ranking_by_source), self.options.baseline
+        before = {*map(document_of, stored[query_id])} if stored and query_id in stored else set[str]()
+        as_before = (one for one in named if not before.isdisjoint(map(document_of, one)))
+        return next(as_before, named[by_source])
 
     @property
     def should_stop(self) -> bool:
@@ -207,11 +180,18 @@ class Asking:
 
     def result(self) -> Retrieved:
         """Return the result of all replies. Raises RetrievalError where a query was lost: that is a fault of ours."""
-        self._keep_undecided()
-        answers = {}
-        for query_id, rankings in self._rankings.items():
-            if all(ranking is not None for ranking in rankings):
+        by_source = _goes_by_source([*filter(None, chain.from_iterable(self._results.values()))])
+        answers, stages, returned = dict[str, Answer](), dict[str, Stages](), dict[str, int]()
+        for query_id, results in self._results.items():
+            found = [one for one in results if one is not None]
+            if len(found) == self.options.repeat:
+                rankings = [self._ranking(query_id, one, by_source=by_source) for one in found]
                 answers[query_id] = answer_to(self._queries[query_id], tuple(rankings))
+                if found[0].stages:
+                    stages[query_id] = found[0].stages
+                for one, ranking in zip(found, rankings, strict=True):
+                    if one.returned != len(ranking):
+                        returned[query_id] = one.returned
         errors = {i: self._errors[i] for i in self._queries if i in self._errors}
         unanswered = len(self._queries) - len(answers) - len(errors)
         if unanswered and not self.should_stop:
@@ -221,10 +201,26 @@ class Asking:
             errors=errors,
             unasked=unanswered,
             latencies={query_id: tuple(self._milliseconds[query_id]) for query_id in answers},
-            stages=self._stages,
-            returned=self._returned,
+            stages=stages,
+            returned=returned,
             depth_advice=self.target.depth_advice,
         )
+
+
+def _goes_by_source(results: Sequence[Result]) -> bool:
+    """Tell whether documents that have an id and a source, neither of them judged, go by the source: as those of most other results do.
+
+    Where there are no others they go by the source, unless that may be the name of a store or a kind: it comes back for more
+    than half of the queries, or has many ids.
+    """
+    others = Counter(one.by_source for one in results if one.ranking)
+    if others[True] or others[False]:
+        return others[True] > others[False]
+    of_each = [{document_of(entry) for entry in one.ranking_by_source or ()} for one in results]
+    sources = Counter(chain.from_iterable(of_each))
+    ids = {doc_id for one in results for doc_id in one.ranking}
+    are_documents = 2 * max(sources.values(), default=0) <= sum(map(bool, of_each))
+    return all(map(is_uuid, ids)) or (are_documents and len(ids) < _MOST_CHUNKS * len(sources))
 
 
 def answer_to(query: Query, rankings: tuple[Sequence[str], ...], agreeing: int | None = None) -> Answer:
