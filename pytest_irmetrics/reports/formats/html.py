@@ -64,10 +64,12 @@ def render(session: SessionReport) -> str:
         queries=queries,
         rows=[one for one in queries if one.anchor],
         in_full=min(len(queries), _IN_FULL),
+        most_open_queries=_OPEN,
         labels=labels,
         metrics=list(dict.fromkeys(name for one in queries for name in one.report.scores)),
         compared=any(one.report.before is not None for one in queries),
         plots=plots,
+        query_block=query_block,
         query_option=query_option,
         score_text=score_text,
         signed_text=signed_text,
@@ -151,8 +153,6 @@ class _ListedQuery:
     """`worse`, `better`, `same`, `new`, `error`, or empty where no two scores are compared."""
     anchor: str = ""
     """Empty where it has no row to be linked to."""
-    block: Query | None = None
-    opened: bool = False
 
     @property
     def score(self) -> float | None:
@@ -174,7 +174,7 @@ class _ListedQuery:
 
 
 def _listed_queries(items: Sequence[ItemReport], names: Mapping[str, str]) -> list[_ListedQuery]:
-    """Return the queries of all golden sets, the worst first; the first of them in full, then with a row, then with neither.
+    """Return the queries of all golden sets, the worst first; those that have a row with an anchor.
 
     `names` are what the tests are called, by node id.
     """
@@ -184,9 +184,6 @@ def _listed_queries(items: Sequence[ItemReport], names: Mapping[str, str]) -> li
         for place, query in enumerate(item.queries):
             queries.append(_ListedQuery(item, place, query, _label(query, item, compared=compared)))
     queries.sort(key=lambda one: one.need)
-    for place, one in enumerate(queries[:_IN_FULL]):
-        one.block = query_block(one.report, one.item, in_full=True)
-        one.opened = place < _OPEN and (one.report.explains is not None or one.label == "error")
     rows = queries[: _IN_FULL + _ROWS]
     of_set = [f"{names[one.item.nodeid]}/" if len(items) > 1 else "" for one in rows]
     anchors = _anchors("q", (f"{name}{one.report.query_id}" for name, one in zip(of_set, rows, strict=True)))
