@@ -61,14 +61,23 @@ def renamed_test(path: str, queries: Mapping[str, Query], gone: Mapping[str, Run
 def unanswered(queries: Mapping[str, Query], answers: Answers) -> dict[str, Query]:
     """Return by id the queries that have no answer under their id, or one to other words than theirs today.
 
-    So has one whose own answer is to its words in other letters (`iphone`), where another id has one to the same (`iPhone`).
+    So has one whose own answer is to its words in other letters (`iphone`), where another answer is to the same (`iPhone`), or
+    another query is in that answer's.
     """
     own = {i: answers[i] for i, q in queries.items() if i in answers and is_in_the_words_of(q, answers[i])}
     respelt = {i for i, answer in own.items() if answer.text not in (None, queries[i].text)}
-    free = [answer for i, answer in answers.items() if i not in own or i in respelt] if respelt else []
-    same = {(answer.text, params_key(answer.params)) for answer in free}
-    is_elsewhere = {i for i in respelt if (queries[i].text, params_key(queries[i].params)) in same}
-    return {i: query for i, query in queries.items() if i not in own or i in is_elsewhere}
+    if respelt:
+        free, open_ = (
+            {(one.text, params_key(one.params)) for i, one in side.items() if i not in own or i in respelt}
+            for side in (answers, queries)
+        )
+        pairs = [(i, queries[i], answers[i]) for i in respelt]
+        respelt = {
+            i
+            for i, q, a in pairs
+            if (q.text, params_key(q.params)) in free or (a.text, params_key(a.params)) in open_
+        }
+    return {i: query for i, query in queries.items() if i not in own or i in respelt}
 
 
 def ids_by_words(wanted: Iterable[Query], answers: Answers, today: Mapping[str, Query]) -> dict[str, str]:
