@@ -205,13 +205,12 @@ def _differ(one: Run, other: Run) -> bool:
 
 
 def _as_strict(query: Query, before: Query | None) -> Query:
-    """Return a query that forbids what it forbade before and does not judge now, and that is to find nothing if it was."""
+    """Return a query that also forbids what it forbade before, and that is to find nothing if it was."""
     if before is None or (before.no_answer, before.forbidden) == (query.no_answer, query.forbidden):
         return query
     if before.no_answer:
         return replace(query, judgments={}, passages=(), no_answer=True)
-    lifted = [doc_id for doc_id in before.forbidden if doc_id not in query.judgments]
-    return replace(query, forbidden=tuple(dict.fromkeys([*query.forbidden, *lifted])))
+    return replace(query, forbidden=tuple(dict.fromkeys([*query.forbidden, *before.forbidden])))
 
 
 def _add_accepted(result: ItemResult, committed: CommittedTest, found: Sequence[tuple[Verdict, str]]) -> None:
