@@ -140,14 +140,14 @@ class GoldenSet:
         after = (other.line for other in self.queries.values() if other.line and other.line > start)
         end = min(after, default=inf)
         written = next((passage.text[:10] for passage in query.passages if passage.key == doc_id), doc_id)
-        for number, line in enumerate(self._lines[start - 1 :], start):
+        for number, line in enumerate(self.lines[start - 1 :], start):
             # In rows, those of other queries may stand between.
             if written in line and (number < end or query_id in line):
                 return format_place(self.shown, number, None)
         return self.where(query_id)
 
     @cached_property
-    def _lines(self) -> list[str]:
+    def lines(self) -> list[str]:
         """The lines of the file, or of a BEIR folder's split; none where it can no longer be read, or was made in Python."""
         if self.path is None:
             return []

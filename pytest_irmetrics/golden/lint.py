@@ -25,6 +25,8 @@ _MAX_OF_A_KIND = 10
 """How many warnings of one kind are listed; of any others the first place."""
 _PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 """Nearly all ids and texts: visible ASCII with blanks inside."""
+_CUT = re.compile(r"[\s-]*(?:query|text): +([^\s\"'#|>&*!{[][^#]*?)\s+(#[^\s#].*)")
+"""A line with an unquoted text, and a comment that does not begin with a space."""
 _NUMBERED = re.compile(r"[^\s,]*\d[^\s,]*(?:, +[^\s,]*\d[^\s,]*)+")
 """Words with digits, a comma and a space between them."""
 _OF_A_TEXT = frozenset("\t\n\r\u200c\u200d")
@@ -34,7 +36,7 @@ _PUNCTUATION = ".,;:!?…。？！¿¡"
 
 def lint(golden: GoldenSet) -> Iterator[str]:
     """Yield what is doubtful in a golden set, ``path:line: note: what. What to do.``; at most ten of a kind."""
-    for kind in (_doubtful_texts, _joined_ids, _ineffective_thresholds, _equal_queries):
+    for kind in (_doubtful_texts, _cut_texts, _joined_ids, _ineffective_thresholds, _equal_queries):
         for count, (where, message) in enumerate(islice(kind(golden), _MAX_OF_A_KIND + 1)):
             yield f"{where}: note: {message if count < _MAX_OF_A_KIND else 'More of this kind begin here.'}"
 
@@ -83,6 +85,19 @@ def _doubts_of(text: str, what: str) -> Iterator[str]:
 def _shown(text: str) -> str:
     r"""Return a text in quotes with all but ASCII written out, as `'caf\xe9'`: what looks alike is then told apart."""
     return ascii(cut(text, 60))
+
+
+def _cut_texts(golden: GoldenSet) -> Iterator[_Note]:
+    """Find texts of queries and passages that end where YAML reads a comment: of `issue #42 again`, `issue`."""
+    texts = {passage.text for query in golden.queries.values() for passage in query.passages}
+    texts.update(query.text or "" for query in golden.queries.values())
+    for number, line in enumerate(golden.lines, 1):
+        found = _CUT.match(line)
+        if found and found[1] in texts:
+            message = (
+                f"The text {_shown(found[1])} ends before {_shown(found[2])}, which YAML reads as a comment."
+            )
+            yield f"{golden.shown}:{number}", f"{message} If that is a part of it, put all of it in quotes."
 
 
 def _joined_ids(golden: GoldenSet) -> Iterator[_Note]:

@@ -86,6 +86,17 @@ def test_two_spellings_of_one_text(capsys):
     assert notes(capsys, queries(one("caf\u00e9"), one("caf\u00e9", "other words"))) == []
 
 
+def test_a_text_that_a_comment_cuts_is_named(capsys):
+    text = "- query: what is issue #42 about\n  relevant:\n  - doc: d\n    text: 'a #1'\n  - {doc: d, text: b} # c\n  - doc: e\n    text: two #"
+    (found, last) = notes(
+        capsys, f"{text}3\n- {{query: 'x #y', relevant: d}} #z\n- query: q # u\n  relevant: d\n"
+    )
+    assert found.startswith(
+        "faq.yaml:2: note: The text 'what is issue' ends before '#42 about', which YAML reads"
+    )
+    assert last.startswith("faq.yaml:8: note: The text 'two' ends before '#3', which")
+
+
 def test_at_most_ten_of_a_kind_are_listed(capsys):
     found = notes(capsys, queries(one([f"doc-{number} " for number in range(1000)])))
     assert len(found) == 11
