@@ -19,7 +19,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import would_pass
 from pytest_irmetrics.gates.regression import noise_text
-from pytest_irmetrics.golden.query import documents_of
+from pytest_irmetrics.golden.query import documents_of, folded
 from pytest_irmetrics.reports.item_report import Note, mean_name
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import is_further_chunk
@@ -192,6 +192,21 @@ def _answers_cut_short(result: ItemResult) -> Iterator[str]:
     yield f"No query got the {depth} results that were asked for; the longest answer has {longest}. {advice}"
 
 
+def _forbidden_otherwise(result: ItemResult) -> Iterator[str]:
+    """Name forbidden documents of which the id came back in other letters, and so is another one to all checks."""
+    found, evaluation = [], result.evaluation
+    for query in (one for one in evaluation.counted if one.forbidden):
+        wanted = {folded(doc_id): doc_id for doc_id in query.forbidden}
+        came = dict.fromkeys(documents_of(query, chain(*evaluation.rankings(query.id))))
+        also = [doc_id for doc_id in came if doc_id not in query.documents and folded(doc_id) in wanted]
+        found += [
+            (query.id, wanted[folded(doc_id)], doc_id) for doc_id in also if doc_id not in query.forbidden
+        ]
+    if found:
+        named = listed(found, FEW, lambda one: f"{one[0]}: {one[1]!a} as {one[2]!a}")
+        yield f"What came back is in other letters than what is forbidden, and so is not: {named}. Forbid the ids as they come back."
+
+
 def _further_chunks(result: ItemResult) -> Iterator[str]:
     """Say that further chunks of documents take the ranks of others, of a test that fails and is compared with no run."""
     evaluation = result.evaluation
@@ -270,12 +285,15 @@ def ask_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> fro
     """
     grades = chain.from_iterable(query.documents.items() for query in now.golden.queries.values())
     graded = {doc_id for doc_id, grade in grades if grade > 0}
+    why = "is an iterator, which `in` uses up" if isinstance(corpus, Iterator) else ""
     try:
-        missing = {doc_id for doc_id in graded if doc_id not in corpus}
+        missing = {doc_id for doc_id in graded if not why and doc_id not in corpus}
     except KeyboardInterrupt:
         raise
     except BaseException as error:  # noqa: BLE001 - the user's own may skip, fail or exit, and decides no test
-        said = f"The fixture ir_corpus could not be asked for a document: it raised {describe(error)}."
+        why = f"raised {describe(error)}"
+    if why:
+        said = f"The fixture ir_corpus could not be asked for a document: it {why}."
         notes.append(Note("normal", f"{said} Give anything that supports `in`, for example a set of ids."))
         return None
     if not missing:
@@ -397,6 +415,7 @@ _NOTES: Sequence[tuple[str, _About]] = (
     ("quiet", _came_back_empty),
     ("quiet", _queries_left_out),
     ("normal", _answers_cut_short),
+    ("quiet", _forbidden_otherwise),
     ("normal", _further_chunks),
     ("verbose", _slowest),
     ("quiet", _not_in_the_run),

@@ -222,8 +222,8 @@ def keep_titles(items: Sequence[Any], doc_ids: Sequence[str], titles: dict[str, 
     """
     for item, doc_id in zip(items, doc_ids, strict=True):
         found = fields_of(item, ("title",)) if doc_id not in titles else ()
-        title = next((one for one in found if isinstance(one, str)), None)
-        if title is not None:
+        title = next((one for one in found if isinstance(one, str)), doc_id)
+        if title != doc_id:
             titles[doc_id] = title
 
 
