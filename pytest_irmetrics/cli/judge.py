@@ -102,7 +102,7 @@ def say_held_back(golden: GoldenSet, held_back: Iterable[Judgment]) -> str:
     for one in held_back:
         given.setdefault(one.query_id, []).append(one.where)
     waiting = listed([*given], word=lambda one: f"{golden.where(one)}: {one} ({listed(given[one])})")
-    level = f"{golden.relevance_level:g}"
+    level = golden.relevance_level
     said = f"Grades below {level} wait for a relevant document of their query: {waiting}."
     return f"{said} Keep them, and give them again with one of {level} or more." if given else ""
 
@@ -129,7 +129,7 @@ class Interview:
         """Go through the items, query by query, until the user quits or interrupts; then say what was written."""
         order = list(dict.fromkeys(one.query.id for one in self.items))
         self.items = sorted(self.items, key=lambda one: order.index(one.query.id))
-        level = f"{self.unedited.relevance_level:g}"
+        level = self.unedited.relevance_level
         _print(
             f"{plural(len(self.items), 'document')} to judge. A grade is a number: 0 not relevant, {level} and more relevant. Each is written to {self.shown} at once, but one below {level} only once its query has a relevant document."
         )
