@@ -324,12 +324,14 @@ def recursive():
         ("params", {"x": reduce(lambda inner, _: [inner], range(100_000), 0)}),
         ("judgments", {"d": math.inf}),
         ("weight", math.nan),
+        ("means", {"mrr": math.nan}),
     ],
 )
 def test_what_json_cannot_hold_is_not_stored(tmp_path, name, value):
     run = Run({"q": []})
-    setattr(run.answers["q"], name, value)
-    with pytest.raises(ValueError, match=r"query 'q': .* cannot be stored: .*\. Use text, finite numbers"):
+    of, holder = ("the header", run) if name == "means" else ("query 'q'", run.answers["q"])
+    setattr(holder, name, value)
+    with pytest.raises(ValueError, match=rf"{of}: .* cannot be stored: .*\. Use text, finite numbers"):
         run.save(tmp_path / "run.json")
     assert not (tmp_path / "run.json").exists()
 
