@@ -18,6 +18,7 @@ import sys
 import threading
 import unittest
 import urllib.error
+import weakref
 from concurrent.futures import ThreadPoolExecutor
 
 import pytest
@@ -481,8 +482,9 @@ def test_without_options_calls_are_made_in_this_thread_and_else_not():
 
 @pytest.mark.parametrize("kind", ["sync", "async", "batched", "executor"])
 def test_as_many_calls_as_concurrency_says_are_in_flight_and_no_more(kind):
-    """The first is answered at once; the others wait until four are there, or for ever."""
+    """The first is answered at once; the others wait until four are there, or for ever. A task that is done is let go."""
     together, lock, flying, most = threading.Barrier(4), threading.Lock(), [], []
+    tasks, alive = weakref.WeakSet(), [0]
 
     def search(query, k):
         with lock:
@@ -495,12 +497,15 @@ def test_as_many_calls_as_concurrency_says_are_in_flight_and_no_more(kind):
         return [query]
 
     async def asearch(query, k):
+        tasks.add(asyncio.current_task())
+        alive.append(len(tasks))
         return await asyncio.to_thread(search, query, k)
 
     retriever = {"async": asearch, "batched": in_batches(search, 1)}.get(kind, search)
     executor = ThreadPoolExecutor(17) if kind == "executor" else None
     assert len(answered(ask(retriever, TWENTY[:17], concurrency=4, executor=executor))) == 17
     assert max(most) <= 4
+    assert max(alive) <= 8
 
 
 def test_no_more_than_five_are_asked_before_one_was_answered():
