@@ -199,14 +199,13 @@ class Gates:
         """Return the thresholds of a single query's own: those that were stored with these gates, else those `written` for it."""
         return written if self.own is None else self.own.get(query_id, ())
 
-    def own_gates(self, query_id: str, written: Sequence[Threshold]) -> list[Gate]:
-        """Return the gates on a single query, by thresholds of its own."""
-        return [
-            Gate(threshold.metric, None, word, limit, threshold.origin, query_id=query_id)
-            for threshold in self.own_thresholds(query_id, written)
-            for word, limit in threshold.limits.items()
-            if limit is not None
-        ]
+    def own_gates(self, written: Iterable[tuple[str, Sequence[Threshold]]]) -> Iterator[Gate]:
+        """Yield the gates on single queries, by thresholds of their own; `written` are the id of each and what is written for it."""
+        for query_id, thresholds in written:
+            for threshold in self.own_thresholds(query_id, thresholds):
+                for word, limit in threshold.limits.items():
+                    if limit is not None:
+                        yield Gate(threshold.metric, None, word, limit, threshold.origin, query_id=query_id)
 
 
 def in_file(limit: Limit | None) -> str | float:

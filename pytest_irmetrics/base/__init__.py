@@ -1,8 +1,29 @@
 """What all rooms share: the base of their errors, words, numbers and paths for messages, strict JSON, whole-file writing."""
 
+from __future__ import annotations
+
+import gc
+from collections.abc import Iterator
+from contextlib import contextmanager
+
 
 class IRMetricsError(Exception):
     """An error that the user can mend: what is wrong with a file, a setting, a mark, a metric or an answer, and what to do.
 
     Whatever else is raised is a defect of ours or of the user's own code.
     """
+
+
+@contextmanager
+def uncollected() -> Iterator[None]:
+    """Let the garbage collector rest while many objects are made: it would look through all that there are time and again.
+
+    For reading and scoring alone, which leave no cycles: what the user's own code leaves is to be collected.
+    """
+    was_on = gc.isenabled()
+    gc.disable()
+    try:
+        yield
+    finally:
+        if was_on:
+            gc.enable()

@@ -42,9 +42,8 @@ def decide(case: Case) -> tuple[Verdict, ...]:
 
     judged: dict[tuple[object, ...], Verdict] = {}
     for limits in (gates, *gates.also):
-        of_queries = (limits.own_gates(query.id, query.thresholds) for query in evaluation.counted)
         held = case._replace(gates=limits)
-        for gate in chain(limits, *of_queries):
+        for gate in chain(limits, limits.own_gates((one.id, one.thresholds) for one in evaluation.counted)):
             verdict = _judge(held, gate)
             if verdict is not None:
                 known = judged.setdefault(verdict.key, verdict)

@@ -100,8 +100,8 @@ def limit_edits(
 
 def _by_subject(gates: Gates, queries: Mapping[str, Query]) -> dict[tuple[object, ...], Gate]:
     """Return gates, those of single queries too, by what they limit: a metric, over a tag or a query, by a word."""
-    own = (gates.own_gates(query_id, query.thresholds) for query_id, query in queries.items())
-    return {(gate.metric, gate.tag, gate.query_id, gate.word): gate for gate in chain(gates, *own)}
+    own = gates.own_gates((query_id, query.thresholds) for query_id, query in queries.items())
+    return {(gate.metric, gate.tag, gate.query_id, gate.word): gate for gate in chain(gates, own)}
 
 
 def _holds_less(word: str, was: Gate | None, now: Gate | None, mean: float | None) -> bool:

@@ -9,6 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
+from pytest_irmetrics.base import uncollected
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.source import Source, Wrong
@@ -77,7 +78,8 @@ def read_golden_set(path: Path, shown: str | None, custom: Collection[str], form
     `shown` is its path in messages, `custom` are the names of metrics of one's own.
     """
     source = Source(path, str(path) if shown is None else shown, custom)
-    return source.require(_read, source, form or format_of(path))
+    with uncollected():
+        return source.require(_read, source, form or format_of(path))
 
 
 def _read(source: Source, form: str | None) -> Any:

@@ -9,6 +9,7 @@ from math import inf
 from time import monotonic
 from typing import Any, NamedTuple
 
+from pytest_irmetrics.base import uncollected
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, Result, RetrievalError, Stages
 from pytest_irmetrics.retrieval.options import RetrievalOptions
@@ -53,9 +54,9 @@ class Asking:
                 "An async retriever cannot run in ir_executor. Leave the fixture out: ir_concurrency is enough."
             )
         self._queries = {query.id: query for query in queries}
-        # By query, one for each repeat.
-        self._results: dict[str, list[Result | None]] = {i: [None] * options.repeat for i in self._queries}
-        self._milliseconds = {i: [0.0] * options.repeat for i in self._queries}
+        # For each repeat, by query.
+        self._results: list[dict[str, Result]] = [{} for _ in range(options.repeat)]
+        self._milliseconds: list[dict[str, float]] = [{} for _ in range(options.repeat)]
         self._errors: dict[str, str] = {}
         self._has_answer = False
         self._asked = 0
@@ -70,9 +71,8 @@ class Asking:
         """Yield the calls to make, each query once before any query twice; skip queries that have failed."""
         size = self.target.batch_size
         queries = list(self._queries.values())
-        groups = [[query] for query in queries] if size is None else _batches(queries, size)
         for repeat in range(self.options.repeat):
-            for group in groups:
+            for group in ([query] for query in queries) if size is None else _batches(queries, size):
                 left = [query for query in group if query.id not in self._errors]
                 if not left:
                     continue
@@ -155,8 +155,8 @@ class Asking:
                 self._errors.setdefault(query.id, when + outcome)
                 continue
             self._has_answer = True
-            self._milliseconds[query.id][repeat] = reply.milliseconds
-            self._results[query.id][repeat] = outcome
+            self._milliseconds[repeat][query.id] = reply.milliseconds
+            self._results[repeat][query.id] = outcome
         if options.progress is not None:
             options.progress(len(reply.outcomes))
 
@@ -178,15 +178,16 @@ class Asking:
         failed_from_the_start = not self._has_answer and len(self._errors) >= _MAX_INITIAL_FAILURES
         return failed_from_the_start or self.is_given_up
 
+    @uncollected()
     def result(self) -> Retrieved:
         """Return the result of all replies. Raises RetrievalError where a query was lost: that is a fault of ours."""
-        by_source = _goes_by_source([*filter(None, chain.from_iterable(self._results.values()))])
+        by_source = _goes_by_source([*chain.from_iterable(map(dict.values, self._results))])
         answers, stages, returned = dict[str, Answer](), dict[str, Stages](), dict[str, int]()
-        for query_id, results in self._results.items():
-            found = [one for one in results if one is not None]
+        for query_id, query in self._queries.items():
+            found = [results[query_id] for results in self._results if query_id in results]
             if len(found) == self.options.repeat:
                 rankings = [self._ranking(query_id, one, by_source=by_source) for one in found]
-                answers[query_id] = answer_to(self._queries[query_id], tuple(rankings))
+                answers[query_id] = answer_to(query, tuple(rankings))
                 if found[0].stages:
                     stages[query_id] = found[0].stages
                 for one, ranking in zip(found, rankings, strict=True):
@@ -200,7 +201,7 @@ class Asking:
             run=Run.of(answers, Header(self.options.depth, provenance=self.options.provenance)),
             errors=errors,
             unasked=unanswered,
-            latencies={query_id: tuple(self._milliseconds[query_id]) for query_id in answers},
+            latencies={i: tuple([times[i] for times in self._milliseconds]) for i in answers},
             stages=stages,
             returned=returned,
             depth_advice=self.target.depth_advice,

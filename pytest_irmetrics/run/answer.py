@@ -48,6 +48,9 @@ class PackedRanking(Sequence[str]):
     def __len__(self) -> int:
         return self._text.count("\n") - 1
 
+    def __bool__(self) -> bool:
+        return True  # its ids need not be counted for that
+
     def __contains__(self, value: object) -> bool:
         return isinstance(value, str) and "\n" not in value and "\n" + value + "\n" in self._text
 

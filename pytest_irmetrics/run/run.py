@@ -11,6 +11,7 @@ from operator import countOf
 from pathlib import Path
 from typing import Any
 
+from pytest_irmetrics.base import uncollected
 from pytest_irmetrics.base.files import FileError, packed_as_named, read_bytes, without_gz
 from pytest_irmetrics.base.wording import plural, printable, quote
 from pytest_irmetrics.metrics import Grade
@@ -63,7 +64,8 @@ class Run:
             raise RunError(
                 f"the rankings are of type {type(rankings).__name__}. Give a mapping of query id to ids, best first."
             )
-        self._fill(_checked_answers(rankings), _UNKNOWN)
+        with uncollected():
+            self._fill(_checked_answers(rankings), _UNKNOWN)
 
     def _fill(self, answers: Answers, header: Header) -> None:
         self.answers, self.source = answers, None
@@ -114,7 +116,8 @@ class Run:
         except FileError as error:
             raise RunError(f"{where}: {error}") from None
         if without_gz(file).suffix.lower() == ".json":
-            run = cls.of(*run_json.loads(decode(data, where), where, test))
+            with uncollected():
+                run = cls.of(*run_json.loads(decode(data, where), where, test))
         else:
             from pytest_irmetrics.run import trec  # noqa: PLC0415 - baselines are JSON
 
