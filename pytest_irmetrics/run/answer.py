@@ -39,11 +39,16 @@ class PackedRanking(Sequence[str]):
     def __init__(self, text: str) -> None:
         self._text = f"\n{text}\n"
 
+    @property
+    def text(self) -> str:
+        """Its ids, a line each."""
+        return self._text[1:-1]
+
     def __getitem__(self, place: Any) -> Any:
         return tuple(self)[place]
 
     def __iter__(self) -> Iterator[str]:
-        return iter(self._text[1:-1].split("\n"))
+        return iter(self.text.split("\n"))
 
     def __len__(self) -> int:
         return self._text.count("\n") - 1
