@@ -246,12 +246,13 @@ def test_equal_runs_are_equal_bytes(tmp_path):
 
 
 def test_a_loaded_run_equals_the_one_that_was_written_also_where_an_id_holds_a_line_end():
-    made, other = Run({"q": ["a\nb", "c"], "r": ["a", "b"]}), Run({"q": ["a", "b", "c"], "r": ["a\nb"]})
+    made, other = Run({"q": ["a\nb", "c"], "r": ["a\\n", 'b"']}), Run({"q": ["a", "b", "c"], "r": ["a\nb"]})
     read, read_other = Run.loads(made.dumps()), Run.loads(other.dumps())
     assert read == made
     assert read not in (other, read_other)
-    assert (read["q"], read["r"], read_other["r"]) == (("a\nb", "c"), ("a", "b"), ("a\nb",))
-    assert repr(read.answers["r"].rankings) == "(('a', 'b'),)"
+    assert (read["q"], read["r"], read_other["r"]) == (("a\nb", "c"), ("a\\n", 'b"'), ("a\nb",))
+    assert repr(read.answers["r"].rankings) == r"""(('a\\n', 'b"'),)"""
+    assert read.dumps() == made.dumps()
 
 
 @pytest.mark.parametrize("name", ["run.json", "run.json.gz", "run.JSON", "run.trec", "run.run.gz", "run"])
@@ -305,6 +306,7 @@ def test_any_text_is_kept(rankings):
     run = Run(rankings)
     text = run.dumps()
     assert Run.loads(text) == run
+    assert Run.loads(text).dumps() == text
     assert not {unicodedata.category(c) for c in text.replace("\n", "")} & {"Cs", "Cc", "Zl", "Zp"}
 
 
