@@ -285,7 +285,8 @@ def ask_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> fro
     """
     grades = chain.from_iterable(query.documents.items() for query in now.golden.queries.values())
     graded = {doc_id for doc_id, grade in grades if grade > 0}
-    why = "is an iterator, which `in` uses up" if isinstance(corpus, Iterator) else ""
+    is_used_up = isinstance(corpus, Iterator) and not hasattr(type(corpus), "__contains__")
+    why = "is an iterator, which `in` uses up" if is_used_up else ""
     try:
         missing = {doc_id for doc_id in graded if not why and doc_id not in corpus}
     except KeyboardInterrupt:

@@ -15,6 +15,7 @@ from pytest_irmetrics.evaluation.evaluate import RETURN_IDS_BY, UnknownIds, find
 from pytest_irmetrics.gates.regression import check_pairing, check_unedited, judge_move, not_comparable
 from pytest_irmetrics.gates.verdict import STATES, Case, Verdict, at_least, keeps, subject
 from pytest_irmetrics.golden import Query
+from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.run.answer import document_of
 from pytest_irmetrics.thresholds import AUTO, COMPARING_WORDS, Gate, Gates
@@ -267,15 +268,14 @@ def _nothing_returned(case: Case) -> Iterator[Verdict]:
 def _forbidden(case: Case) -> Iterator[Verdict]:
     """Fail queries that return a document which is forbidden for them; pass where there are such documents."""
     evaluation = case.evaluation
-    forbidding = [query for query in evaluation.counted if query.forbidden]
-    wrong = tuple(
-        query.id
-        for query in forbidding
-        if any(not {*query.forbidden}.isdisjoint(ranking) for ranking in evaluation.rankings(query.id))
-    )
+    forbidding, wrong = [query for query in evaluation.counted if query.forbidden], list[str]()
+    for query in forbidding:
+        came = {*chain(*evaluation.rankings(query.id))}
+        if not came.union(documents_of(query, came)).isdisjoint(query.forbidden):
+            wrong.append(query.id)
     if wrong:
-        returning = plural(len(wrong), "query returns", "queries return")
-        yield Verdict("failed", f"{returning} a document that is forbidden.", "forbidden", queries=wrong)
+        text = f"{plural(len(wrong), 'query returns', 'queries return')} a document that is forbidden."
+        yield Verdict("failed", text, "forbidden", queries=tuple(wrong))
     elif forbidding:
         yield Verdict("passed", "No forbidden document is returned.", "forbidden")
 

@@ -25,8 +25,6 @@ _MAX_OF_A_KIND = 10
 """How many warnings of one kind are listed; of any others the first place."""
 _PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 """Nearly all ids and texts: visible ASCII with blanks inside."""
-_CUT = re.compile(r"[\s-]*(?:query|text): +([^\s\"'#|>&*!{[][^#]*?)\s+(#[^\s#].*)")
-"""A line with an unquoted text, and a comment that does not begin with a space."""
 _NUMBERED = re.compile(r"[^\s,]*\d[^\s,]*(?:, +[^\s,]*\d[^\s,]*)+")
 """Words with digits, a comma and a space between them."""
 _OF_A_TEXT = frozenset("\t\n\r\u200c\u200d")
@@ -91,12 +89,12 @@ def _cut_texts(golden: GoldenSet) -> Iterator[_Note]:
     """Find texts of queries and passages that end where YAML reads a comment: of `issue #42 again`, `issue`."""
     texts = {passage.text for query in golden.queries.values() for passage in query.passages}
     texts.update(query.text or "" for query in golden.queries.values())
-    for number, line in enumerate(golden.lines, 1):
-        found = _CUT.match(line)
-        if found and found[1] in texts:
-            message = (
-                f"The text {_shown(found[1])} ends before {_shown(found[2])}, which YAML reads as a comment."
-            )
+    is_yaml = golden.path is not None and golden.path.suffix in (".yaml", ".yml")
+    for number, line in enumerate(golden.lines if is_yaml else (), 1):
+        before, _, comment = line.partition(" #")
+        key, _, text = before.partition(": ")
+        if key.strip(" -") in ("query", "text") and text.strip() in texts and comment[:1].strip():
+            message = f"The text {_shown(text.strip())} ends before {_shown('#' + comment)}, which YAML reads as a comment."
             yield f"{golden.shown}:{number}", f"{message} If that is a part of it, put all of it in quotes."
 
 

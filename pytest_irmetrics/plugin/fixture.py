@@ -121,7 +121,8 @@ class IRMetrics:
 
     async def _check(self, retriever: Any, golden: Any, against: Any, ask: Ask) -> Evaluation:
         """Evaluate and gate. All that can be wrong besides the answers is read before the first query is asked."""
-        self._problem = _NOT_FINISHED
+        if not self._headline:  # else a second call was refused meanwhile
+            self._problem = _NOT_FINISHED
         try:
             item = self._item.with_golden(golden)
             item.queries()  # skips the test that has none of --ir-query

@@ -217,10 +217,12 @@ def _goes_by_source(results: Sequence[Result]) -> bool:
     others = Counter(one.by_source for one in results if one.ranking)
     if others[True] or others[False]:
         return others[True] > others[False]
-    of_each = [{document_of(entry) for entry in one.ranking_by_source or ()} for one in results]
-    sources = Counter(chain.from_iterable(of_each))
-    ids = {doc_id for one in results for doc_id in one.ranking}
-    are_documents = 2 * max(sources.values(), default=0) <= sum(map(bool, of_each))
+    found = [
+        one for one in results if one.ranking_by_source is not None
+    ]  # chunks with a judged passage have one name
+    sources = Counter(chain.from_iterable({*map(document_of, one.ranking_by_source or ())} for one in found))
+    ids = {doc_id for one in found for doc_id in one.ranking}
+    are_documents = 2 * max(sources.values(), default=0) <= len(found)
     return all(map(is_uuid, ids)) or (are_documents and len(ids) < _MOST_CHUNKS * len(sources))
 
 

@@ -28,8 +28,8 @@ def read_chunk_ranking(
 
     An item's document is what `options.doc_id` returns; without that, the first that there is of these: its id, if that is judged
     or forbidden; such a document, named by one of its usual fields; its id; whatever its fields name. A chunk stands for
-    each passage that it is the first to contain, the best grade first; for one of grade 0 where there is no other. One that
-    contains no passage, or only what was found before, keeps its rank under an id of its own; where `options.duplicates` is "collapse", the latter is dropped.
+    each passage that it is the first to contain, the best grade first. One that contains no passage, or only what was found
+    before, keeps its rank under an id of its own; where `options.duplicates` is "collapse", the latter is dropped.
 
     Titles, and passages that a chunk holds in part or in other letters alone, are added to what was `seen`, and to
     `kept_texts` the text of each entry, unless it is longer than a passage should be. Raises AnswerError as `read_ids`
@@ -65,19 +65,17 @@ def read_chunk_ranking(
             shown = own_id or (f"{document}: {text}" if text else document)
             raise answers.repeat_error("chunk", shown, first, rank, len(items))
         wanted = judged.get(document, ())
-        holds = [passage for passage in wanted if passage.normalized in content]
-        new = [passage for passage in holds if passage.key not in ranking]
-        # One of grade 0 takes no rank beside another: it would move down what stands below.
-        entries = [one.key for one in new if one.grade > 0] or [one.key for one in new[:1]]
+        held = [passage.key for passage in wanted if passage.normalized in content]
         for passage in wanted:
-            how = "" if passage in holds else _near_match(passage, content)
+            how = "" if passage.key in held else _near_match(passage, content)
             if how and seen.almost_held.get((query.id, passage.key)) != "case":  # that says what to mend
                 seen.almost_held[query.id, passage.key] = how
+        stands_for: list[str] = held
         # Of a query that judges by document alone no chunk is anything else, whether or not its document is judged.
-        is_document = document not in judged and (document in own or not query.passages)
-        if is_document and document not in ranking:
-            entries = [document]
-        if (holds or is_document) and not entries and collapse:
+        if document not in judged and (document in own or not query.passages):
+            stands_for = [document]
+        entries = [entry for entry in stands_for if entry not in ranking]
+        if stands_for and not entries and collapse:
             continue
         entries = entries or [_chunk_entry(document, own_id, text, (ranking, judged))]
         ranking.update(dict.fromkeys(entries))
