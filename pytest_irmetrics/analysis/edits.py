@@ -68,7 +68,7 @@ def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterato
             yield from _edits_of_query(was, query)
     level = comparison.stored_level if before is None else before.relevance_level
     if level != today.relevance_level:
-        yield Edit("relevance level", "", f"{level:g}", f"{today.relevance_level:g}")
+        yield Edit("relevance level", "", f"{level:.15g}", f"{today.relevance_level:.15g}")
 
 
 def _edits_of_query(before: Query, now: Query) -> Iterator[Edit]:
@@ -78,11 +78,11 @@ def _edits_of_query(before: Query, now: Query) -> Iterator[Edit]:
         yield Edit("excluded" if before.xfail is None else "included", query_id)
     for doc_id in sorted({*before.judgments, *now.judgments}):
         grades = before.judgments.get(doc_id), now.judgments.get(doc_id)
-        was, is_now = (None if grade is None else f"{grade:g}" for grade in grades)
+        was, is_now = (None if grade is None else f"{grade:.15g}" for grade in grades)
         if was != is_now:
             yield Edit("judgment", f"{query_id}: {doc_id}", was, is_now)
     if before.weight != now.weight:
-        yield Edit("weight", query_id, f"{before.weight:g}", f"{now.weight:g}")
+        yield Edit("weight", query_id, f"{before.weight:.15g}", f"{now.weight:.15g}")
     if {*before.tags} != {*now.tags}:
         yield Edit("tags", query_id, " + ".join(before.tags), " + ".join(now.tags))
     if before.no_answer != now.no_answer:
