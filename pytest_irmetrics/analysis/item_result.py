@@ -306,7 +306,7 @@ def _is_about_results(verdict: Verdict) -> bool:
 
 
 def _provenance_difference(comparison: Comparison) -> str:
-    """Say with what today's run was made that the other was not, by the fixture `ir_provenance`, and with what both.
+    """Say how the provenance of today's run, as the fixture `ir_provenance` gave it, differs from the other run's.
 
     It reads `model minilm → bge-small; docs 973, as before.` Empty where nothing differs, or one of the two does not say.
     """
@@ -327,6 +327,7 @@ def _provenance_difference(comparison: Comparison) -> str:
 
 
 def _on_one_line(text: str) -> str:
+    """Return a text as a message shows it: printable, and not longer than _LONGEST."""
     return cut(printable(text), _LONGEST)
 
 

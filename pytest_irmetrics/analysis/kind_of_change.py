@@ -187,11 +187,11 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
         return None
     results = new = left = others = 0
     for query in comparison.now.queries(metric):
-        unread = [rankings[0] for rankings in comparison.rankings(query.id)]
-        if unread[0] == unread[1]:  # as in most: the ids of such need not be made
-            results += min(len(unread[1]), metric.cutoff or len(unread[1]))
+        stored, todays = (rankings[0] for rankings in comparison.rankings(query.id))
+        if stored == todays:  # as in most: their ids need not be made
+            results += min(len(todays), metric.cutoff or len(todays))
             continue
-        before, now = map(tuple, unread)
+        before, now = tuple(stored), tuple(todays)
         if before and now and {*before}.isdisjoint(now):
             others += 1
             continue

@@ -19,7 +19,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import would_pass
 from pytest_irmetrics.gates.regression import noise_text
-from pytest_irmetrics.golden.query import documents_of, folded
+from pytest_irmetrics.golden.query import documents_of, folded, known_ids
 from pytest_irmetrics.reports.item_report import Note, mean_name
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import is_further_chunk
@@ -192,16 +192,14 @@ def _answers_cut_short(result: ItemResult) -> Iterator[str]:
     yield f"No query got the {depth} results that were asked for; the longest answer has {longest}. {advice}"
 
 
-def _forbidden_otherwise(result: ItemResult) -> Iterator[str]:
-    """Name forbidden documents of which the id came back in other letters, and so is another one to all checks."""
+def _forbidden_in_other_letters(result: ItemResult) -> Iterator[str]:
+    """Name forbidden documents whose ids came back in another case or Unicode form: to all checks these are other documents."""
     found, evaluation = [], result.evaluation
     for query in (one for one in evaluation.counted if one.forbidden):
-        wanted = {folded(doc_id): doc_id for doc_id in query.forbidden}
+        wanted, own = {folded(doc_id): doc_id for doc_id in query.forbidden}, {*known_ids(query)}
         came = dict.fromkeys(documents_of(query, chain(*evaluation.rankings(query.id))))
-        also = [doc_id for doc_id in came if doc_id not in query.documents and folded(doc_id) in wanted]
-        found += [
-            (query.id, wanted[folded(doc_id)], doc_id) for doc_id in also if doc_id not in query.forbidden
-        ]
+        others = ((folded(doc_id), doc_id) for doc_id in came if doc_id not in own)
+        found += [(query.id, wanted[form], doc_id) for form, doc_id in others if form in wanted]
     if found:
         named = listed(found, FEW, lambda one: f"{one[0]}: {one[1]!a} as {one[2]!a}")
         yield f"What came back is in other letters than what is forbidden, and so is not: {named}. Forbid the ids as they come back."
@@ -416,7 +414,7 @@ _NOTES: Sequence[tuple[str, _About]] = (
     ("quiet", _came_back_empty),
     ("quiet", _queries_left_out),
     ("normal", _answers_cut_short),
-    ("quiet", _forbidden_otherwise),
+    ("quiet", _forbidden_in_other_letters),
     ("normal", _further_chunks),
     ("verbose", _slowest),
     ("quiet", _not_in_the_run),

@@ -15,8 +15,8 @@ class IRMetricsError(Exception):
 
 
 @contextmanager
-def uncollected() -> Iterator[None]:
-    """Let the garbage collector rest while many objects are made: it would look through all that there are time and again.
+def paused_gc() -> Iterator[None]:
+    """Pause Python's garbage collector while many objects are made: it would look through all that there are time and again.
 
     For reading and scoring alone, which leave no cycles: what the user's own code leaves is to be collected.
     """

@@ -41,11 +41,11 @@ class MetricChange:
     @cached_property
     def now(self) -> float | None:
         """Today's mean over the paired queries."""
-        return self.baseline if self._is_same else self._mean(self.after)
+        return self.baseline if self._is_unchanged else self._mean(self.after)
 
     @property
-    def _is_same(self) -> bool:
-        """Whether both sides are one, as in most runs: no query moved then, which need not be looked for in 100,000."""
+    def _is_unchanged(self) -> bool:
+        """Whether both sides are the same scores, as they are given where no ranking changed: no query need be looked through."""
         return self.before is self.after
 
     def _mean(self, scores: Mapping[str, float]) -> float | None:
@@ -71,7 +71,7 @@ class MetricChange:
     @cached_property
     def delta(self) -> float:
         """Change of the mean, now − baseline; 0 where no query is paired."""
-        if self._is_same:
+        if self._is_unchanged:
             return 0.0
         if not self.denominators_differ:
             return math.fsum(self.weighted_differences.values()) / max(self.n, 1)
@@ -101,8 +101,9 @@ class MetricChange:
 
     def _moved(self, sign: int) -> tuple[str, ...]:
         """Return the queries whose scores moved up (1) or down (-1), those that move the mean most first."""
-        moved = {} if self._is_same else self.differences
-        found = [i for i, value in moved.items() if sign * value > TOLERANCE]
+        if self._is_unchanged:
+            return ()
+        found = [i for i, value in self.differences.items() if sign * value > TOLERANCE]
         return tuple(sorted(found, key=lambda i: (-sign * self.weighted_differences[i], i)))
 
     @property

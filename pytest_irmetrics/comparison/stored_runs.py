@@ -27,6 +27,11 @@ def _text_key(query_id: str, asked: Query | Answer) -> tuple[str, str]:
     return text, params_key(asked.params)
 
 
+def _letters(asked: Query | Answer) -> tuple[str | None, str]:
+    """Return the text of a query as it is written, and its params, as a key."""
+    return asked.text, params_key(asked.params)
+
+
 def text_keys(queries: Mapping[str, Query] | Answers) -> list[tuple[str, str]]:
     """Return the text and the params of each query, of a golden set or of a stored run, as a key that does not go by its id."""
     return [_text_key(*pair) for pair in queries.items()]
@@ -67,16 +72,9 @@ def unanswered(queries: Mapping[str, Query], answers: Answers) -> dict[str, Quer
     own = {i: answers[i] for i, q in queries.items() if i in answers and is_in_the_words_of(q, answers[i])}
     respelt = {i for i, answer in own.items() if answer.text not in (None, queries[i].text)}
     if respelt:
-        free, open_ = (
-            {(one.text, params_key(one.params)) for i, one in side.items() if i not in own or i in respelt}
-            for side in (answers, queries)
-        )
-        pairs = [(i, queries[i], answers[i]) for i in respelt]
-        respelt = {
-            i
-            for i, q, a in pairs
-            if (q.text, params_key(q.params)) in free or (a.text, params_key(a.params)) in open_
-        }
+        free = {_letters(answer) for i, answer in answers.items() if i not in own or i in respelt}
+        asked = {_letters(query) for i, query in queries.items() if i not in own or i in respelt}
+        respelt = {i for i in respelt if _letters(queries[i]) in free or _letters(answers[i]) in asked}
     return {i: query for i, query in queries.items() if i not in own or i in respelt}
 
 

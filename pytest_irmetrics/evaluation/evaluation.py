@@ -9,7 +9,7 @@ from functools import cached_property, partial
 from itertools import islice
 from types import MappingProxyType
 
-from pytest_irmetrics.base import IRMetricsError, uncollected
+from pytest_irmetrics.base import IRMetricsError, paused_gc
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric, Scorer, mean, mean_of_scored, parse_metric
@@ -231,7 +231,7 @@ class Evaluation:
             return column
         return [score for query, score in zip(self.queries(metric), column, strict=True) if tag in query.tags]
 
-    @uncollected()
+    @paused_gc()
     def _score_rankings(self, metric: Metric) -> None:
         """Score a metric and all that are reported at once: that is several times as fast as one after the other."""
         metrics = [one for one in {*self.metrics, metric} - self._columns.keys() if one.kind == "ranking"]

@@ -9,7 +9,7 @@ from importlib import import_module
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from pytest_irmetrics.base import uncollected
+from pytest_irmetrics.base import paused_gc
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.source import Source, Wrong
@@ -78,7 +78,7 @@ def read_golden_set(path: Path, shown: str | None, custom: Collection[str], form
     `shown` is its path in messages, `custom` are the names of metrics of one's own.
     """
     source = Source(path, str(path) if shown is None else shown, custom)
-    with uncollected():
+    with paused_gc():
         return source.require(_read, source, form or format_of(path))
 
 

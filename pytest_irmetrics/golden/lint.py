@@ -86,7 +86,7 @@ def _shown(text: str) -> str:
 
 
 def _cut_texts(golden: GoldenSet) -> Iterator[_Note]:
-    """Find texts of queries and passages that end where YAML reads a comment: of `issue #42 again`, `issue`."""
+    """Find texts that YAML cuts at a comment: of the query `issue #42 again` it reads `issue`."""
     texts = {passage.text for query in golden.queries.values() for passage in query.passages}
     texts.update(query.text or "" for query in golden.queries.values())
     is_yaml = golden.path is not None and golden.path.suffix in (".yaml", ".yml")

@@ -49,12 +49,14 @@ def read_keys(
             close = get_close_matches(name.lower(), readers)
             advice = f"Its keys are {', '.join(sorted(readers))}; one for people begins with x-."
             advice = f"Did you mean `{close[0]}`?" if close else advice
-            source.add(key.place, f"{quote(name)} is not a key of {what}. {advice}{_of_comma((key, value))}")
+            source.add(
+                key.place, f"{quote(name)} is not a key of {what}. {advice}{_comma_advice((key, value))}"
+            )
     return values, nodes
 
 
-def _of_comma(*pairs: tuple[Node, Node]) -> str:
-    """Return advice to add where a key has no colon: in `{…}` what follows the comma of a text is read as one."""
+def _comma_advice(*pairs: tuple[Node, Node]) -> str:
+    """Return advice on quotes where a key has no colon: in `{…}` it is what follows the comma of an unquoted text."""
     ends = ((value, (key.place[0], (key.place[1] or 0) + len(key.value))) for key, value in pairs)
     has_none = any(value.plain and not value.value and value.place == end for value, end in ends)
     return " Put a text that contains a comma in quotes." if has_none else ""
@@ -281,7 +283,7 @@ class QueryReader:
             advice = f"Write `{_PASSAGE}`; for grades of documents, `relevant: {{doc-9: 3, doc-4: 1}}`."
             has = listed(list(fields), 5, quote)
             said = f"An item of a list is an id or a passage; this has {has}."
-            raise Wrong(node.place, f"{said} {advice}{_of_comma(*pairs)}")
+            raise Wrong(node.place, f"{said} {advice}{_comma_advice(*pairs)}")
         grade = self._read_grade(fields["grade"], "the passage") if "grade" in fields else 1
         passage = Passage(_read_name(fields["doc"], "doc"), read_text(fields["text"], "text"), grade)
         if not passage.normalized:

@@ -9,7 +9,7 @@ from math import inf
 from time import monotonic
 from typing import Any, NamedTuple
 
-from pytest_irmetrics.base import uncollected
+from pytest_irmetrics.base import paused_gc
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.retrieval.calls import Call, PendingAnswer, Reply, Result, RetrievalError, Stages
 from pytest_irmetrics.retrieval.options import RetrievalOptions
@@ -178,7 +178,7 @@ class Asking:
         failed_from_the_start = not self._has_answer and len(self._errors) >= _MAX_INITIAL_FAILURES
         return failed_from_the_start or self.is_given_up
 
-    @uncollected()
+    @paused_gc()
     def result(self) -> Retrieved:
         """Return the result of all replies. Raises RetrievalError where a query was lost: that is a fault of ours."""
         by_source = _goes_by_source([*chain.from_iterable(map(dict.values, self._results))])
@@ -217,9 +217,8 @@ def _goes_by_source(results: Sequence[Result]) -> bool:
     others = Counter(one.by_source for one in results if one.ranking)
     if others[True] or others[False]:
         return others[True] > others[False]
-    found = [
-        one for one in results if one.ranking_by_source is not None
-    ]  # chunks with a judged passage have one name
+    # Others, such as chunks with a judged passage, have one name alone.
+    found = [one for one in results if one.ranking_by_source is not None]
     sources = Counter(chain.from_iterable({*map(document_of, one.ranking_by_source or ())} for one in found))
     ids = {doc_id for one in found for doc_id in one.ranking}
     are_documents = 2 * max(sources.values(), default=0) <= len(found)

@@ -41,7 +41,7 @@ class PackedRanking(Sequence[str]):
 
     @property
     def text(self) -> str:
-        """Its ids, a line each."""
+        """The ids of the ranking, one a line."""
         return self._text[1:-1]
 
     def __getitem__(self, place: Any) -> Any:

@@ -11,7 +11,7 @@ from operator import countOf
 from pathlib import Path
 from typing import Any
 
-from pytest_irmetrics.base import uncollected
+from pytest_irmetrics.base import paused_gc
 from pytest_irmetrics.base.files import FileError, packed_as_named, read_bytes, without_gz
 from pytest_irmetrics.base.wording import plural, printable, quote
 from pytest_irmetrics.metrics import Grade
@@ -64,7 +64,7 @@ class Run:
             raise RunError(
                 f"the rankings are of type {type(rankings).__name__}. Give a mapping of query id to ids, best first."
             )
-        with uncollected():
+        with paused_gc():
             self._fill(_checked_answers(rankings), _UNKNOWN)
 
     def _fill(self, answers: Answers, header: Header) -> None:
@@ -116,8 +116,7 @@ class Run:
         except FileError as error:
             raise RunError(f"{where}: {error}") from None
         if without_gz(file).suffix.lower() == ".json":
-            with uncollected():
-                run = cls.of(*run_json.loads(decode(data, where), where, test))
+            run = cls.of(*run_json.loads(decode(data, where), where, test))
         else:
             from pytest_irmetrics.run import trec  # noqa: PLC0415 - baselines are JSON
 

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from typing import Any, NamedTuple, NoReturn
 
+from pytest_irmetrics.base import paused_gc
 from pytest_irmetrics.base.files import CONFLICT, read_json_strictly, strict_object
 from pytest_irmetrics.base.numbers import MAX_GRADE, MAX_WEIGHT, MIN_WEIGHT, as_whole_number
 from pytest_irmetrics.base.wording import cut, listed, printable, quote
@@ -200,19 +201,20 @@ def loads(text: str, shown: str, test: str | None = None) -> tuple[dict[str, Ans
 
     Of a report's tests `test` takes the one of this id, or else the one that has it in its id. Raises RunError.
     """
-    text = text.removeprefix("\ufeff")
-    try:
-        document = read_json_strictly(text, _make_object)
-    except ValueError as error:
-        line, fault, cure = _why_unreadable(text, error, shown)
-        raise RunError(f"{shown}:{line}: {fault}. {cure}") from None
-    document = document if isinstance(document, dict) else {}
-    if document.get("format") == REPORT_FORMAT and isinstance(document.get("tests"), list):
-        document, text = _run_of_test(document["tests"], shown, test), ""
-    header = _read_header(document, shown)
-    # With one query a line, as they are written; a report's are not.
-    first_line = text[: text.find('"queries"')].count("\n") + 2 if text else None
-    return _read_queries(document["queries"], first_line, shown), header
+    with paused_gc():
+        text = text.removeprefix("\ufeff")
+        try:
+            document = read_json_strictly(text, _make_object)
+        except ValueError as error:
+            line, fault, cure = _why_unreadable(text, error, shown)
+            raise RunError(f"{shown}:{line}: {fault}. {cure}") from None
+        document = document if isinstance(document, dict) else {}
+        if document.get("format") == REPORT_FORMAT and isinstance(document.get("tests"), list):
+            document, text = _run_of_test(document["tests"], shown, test), ""
+        header = _read_header(document, shown)
+        # With one query a line, as they are written; a report's are not.
+        first_line = text[: text.find('"queries"')].count("\n") + 2 if text else None
+        return _read_queries(document["queries"], first_line, shown), header
 
 
 def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
