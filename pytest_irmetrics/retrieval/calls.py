@@ -11,7 +11,6 @@ import inspect
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from dataclasses import dataclass
-from operator import countOf
 from time import perf_counter
 from typing import Any, NamedTuple
 
@@ -19,7 +18,7 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import describe, plural, quote
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.retrieval.options import AnswerError, RetrievalOptions, Seen
-from pytest_irmetrics.run.answer import first_repeat, pack, ranking_fault
+from pytest_irmetrics.run.answer import first_repeat, pack, pack_if_right
 
 _MOST_KEPT = 500
 """How many returned items, or a few more, are kept as they were, for the advice on a failure."""
@@ -219,9 +218,8 @@ def _read_ranking(
     if len(seen.items) < _MOST_KEPT:
         seen.items += items
     doc_id, returned, other_ranking = options.doc_id, len(items), None
-    are_ids = doc_id is None and not query.passages and countOf(map(type, items), str) == returned
-    if are_ids and not ranking_fault(items):
-        return Result(pack(items), {}, returned)  # as most retrievers return
+    if doc_id is None and not query.passages and (ranking := pack_if_right(items)) is not None:
+        return Result(ranking, {}, returned)  # as most retrievers return
     from pytest_irmetrics.retrieval import answers  # noqa: PLC0415 - as above
 
     by_source = answers.goes_by_source(items, query, options)
@@ -232,7 +230,7 @@ def _read_ranking(
         if query.passages or by_source:
             return Result(other_ranking, {}, returned, by_source)
     ids = answers.read_ids(items, doc_id)
-    if query.forbidden and doc_id is None and not are_ids:
+    if query.forbidden and doc_id is None:
         ids = answers.with_forbidden_sources(items, ids, query)
     if repeated := first_repeat(ids):
         if options.duplicates != "collapse":

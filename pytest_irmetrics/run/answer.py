@@ -78,9 +78,18 @@ class PackedRanking(Sequence[str]):
 
 
 def pack(ids: Sequence[str]) -> Sequence[str]:
-    """Return a ranking as it takes the least memory: packed, or as a tuple where that cannot be."""
+    """Return a ranking as it takes the least memory: packed, or as a tuple where that cannot be. Raises TypeError where an id is no text."""
     text = "\n".join(ids)
     return PackedRanking(text) if ids and text.count("\n") == len(ids) - 1 else tuple(ids)
+
+
+def pack_if_right(items: Any) -> Sequence[str] | None:
+    """Return a list of ids as a ranking, packed; None for what is no list, or where an item is no text, is empty or comes twice."""
+    try:  # to join them is the quickest way to see whether all are text
+        ranking = pack(items) if isinstance(items, list) else None
+    except TypeError:
+        return None
+    return None if ranking is None or ranking_fault(items) else ranking
 
 
 @dataclass(slots=True)

@@ -23,7 +23,7 @@ from pytest_irmetrics.run.answer import (
     PackedRanking,
     RunError,
     how_to_restore,
-    pack,
+    pack_if_right,
     ranking_fault,
 )
 
@@ -221,9 +221,7 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make a JSON object, a query's right rankings packed at once: kept as lists to the end, they are a large run's peak of memory."""
     found = strict_object(pairs)
     if isinstance(found.get("id"), str) and isinstance(rankings := found.get("rankings"), list):
-        found["rankings"] = [
-            pack(one) if _is_list_of_texts(one) and not ranking_fault(one) else one for one in rankings
-        ]
+        found["rankings"] = [one if (packed := pack_if_right(one)) is None else packed for one in rankings]
     return found
 
 
