@@ -22,7 +22,7 @@ from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.item_report import SinceReport, mean_name
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.thresholds import COMPARING_WORDS, WORDS, Gates
+from pytest_irmetrics.thresholds import COMPARING_WORDS, Gates
 
 _ORIGIN = "the limits stored with that commit's baseline"
 """Where the limits were set that judged the other commit's baseline."""
@@ -30,8 +30,8 @@ _ORIGIN = "the limits stored with that commit's baseline"
 _ABOUT_ANSWERS = ("forbidden", "no_answer")
 """The words of verdicts that an edit of the golden set alone can turn."""
 
-_JUDGED = ("baseline", *(word for word in WORDS if word != "significance"), *_ABOUT_ANSWERS)
-"""The words of verdicts that another commit has a say in; ids that nothing knows and the like fail today."""
+_OF_TODAY = ("significance", "errors", "ids", "empty")
+"""The words of verdicts in which the other commit has no say: what fails by them fails today."""
 
 _LOOSENED = "this branch loosened its limits"
 _ADDED = "this branch added limits, which share one level of significance"
@@ -147,7 +147,7 @@ def _judge(
     found = [
         (verdict, comparison)
         for verdict in decide(Case(today, gates, comparison, against))
-        if verdict.word in _JUDGED
+        if verdict.word not in _OF_TODAY
         and states.get(verdict.key) not in ("failed", verdict.state)
         # Over the other run that the test is compared with.
         and not (verdict.word == "min_gain" and result.against.given)

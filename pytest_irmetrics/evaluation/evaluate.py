@@ -136,7 +136,8 @@ class UnknownIds(NamedTuple):
     def examples(self) -> tuple[str, ...]:
         """Sentences with some ids of either side, and one with two ids that look alike, if there are such."""
         said = ["{!r} looks like {!r}.".format(*alike)] if (alike := self.alike) else []
-        returned, expected = (listed(ids, 3, lambda one: repr(one[:60])) for ids in self[:2])
+        sides = self.returned, self.expected
+        returned, expected = (listed(ids, 3, lambda one: repr(one[:60])) for ids in sides)
         return f"Returned: {returned}.", f"Expected: {expected}.", *said
 
     @property

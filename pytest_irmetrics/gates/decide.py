@@ -221,8 +221,9 @@ def _beginning(error: str) -> str:
 def _unknown_ids(case: Case) -> Verdict | None:
     """Fail a run of which not one id occurs anywhere in the golden set, unless the index is known to have ids of both."""
     unknown = find_unknown_ids(case.evaluation)
-    # The first two of it are what was returned and what was expected.
-    if unknown is None or all(any(one in case.in_index for one in ids) for ids in unknown[:2]):
+    if unknown is None:
+        return None
+    if all(any(one in case.in_index for one in ids) for ids in (unknown.returned, unknown.expected)):
         return None
     before = set[str]() if case.comparison is None else _returned_by(case.comparison.baseline)
     details, text = (*unknown.examples, RETURN_KNOWN_IDS), unknown.problem

@@ -27,7 +27,7 @@ State = Literal["failed", "accepted", "undecided", "not checked", "passed"]
 """What a gate came to, in the order of every output.
 
 ``undecided``: the mean fell further than its limit, but no further than chance or run noise explains; ``accepted``: this
-branch has stored the fall in its baseline. Both pass.
+branch has stored the fall in its baseline. Both pass. `ROW_VERDICTS` of reports/item_report.py has the word of each in tables.
 """
 
 STATES: tuple[State, ...] = get_args(State)
@@ -60,8 +60,7 @@ class Verdict(NamedTuple):
     text: str
     """One line: the metric, its value, its limit, and the difference between the two."""
     word: str
-    """A threshold's word (``min``, ``max_drop``, …), or a check that needs no threshold, of those that `VerdictReport.word` lists.
-    Another commit has a say in those alone that `_JUDGED` of analysis/since.py has."""
+    """A threshold's word (``min``, ``max_drop``, …), or a check that needs no threshold, of those that `VerdictReport.word` lists."""
     metric: Metric | None = None
     tag: str | None = None
     queries: tuple[str, ...] = ()
@@ -198,9 +197,9 @@ def with_each_tag(gates: Gates, evaluation: Evaluation, comparison: Comparison |
     if each and comparison is not None:
         sides.append(replace(evaluation, golden=golden_set_as_stored(comparison.baseline.run)))
     tags = sorted({tag for side in sides for tag in side.tags})
-    own = {*gates.off, *(gate[:3] for gate in gates)}  # metric, tag and word
-    wanted = [one for gate in each for tag in tags if (one := gate._replace(tag=tag))[:3] not in own]
-    held = [one for one in wanted if any(len(side.queries(*one[:2])) >= MIN_TAGGED for side in sides)]
+    own = {*gates.off, *((one.metric, one.tag, one.word) for one in gates)}
+    wanted = [one._replace(tag=tag) for one in each for tag in tags if (one.metric, tag, one.word) not in own]
+    held = [one for one in wanted if max(len(it.queries(one.metric, one.tag)) for it in sides) >= MIN_TAGGED]
     left_out = {one.tag for one in wanted if one not in held}
     # With `--ir-query` too few queries carry any tag: none is named.
     too_small = [tag for tag in evaluation.tags if tag in left_out and evaluation.only is None]
