@@ -25,7 +25,7 @@ from pytest_irmetrics.plugin.baselines import read_stored_run, run_of_other
 from pytest_irmetrics.plugin.build_report import add_notes, build_item_report
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.plugin.marks import MisuseError
-from pytest_irmetrics.reports.item_report import ROW_VERDICTS, ItemReport, Note
+from pytest_irmetrics.reports.item_report import FIXTURE_TO_PASTE, ROW_VERDICTS, ItemReport, Note
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, replay, retrieve
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.thresholds import Gates
@@ -284,7 +284,7 @@ def _decided(
     if verdicts and verdicts[0].word in looked_through and item.fixtures.doc_id is None:
         first = verdicts[0]
         details = _with_fixture_to_write(item, looked_through[first.word], first.details)
-        verdicts = (first._replace(details=details),)
+        verdicts = (first._replace(details=details), *verdicts[1:])
     return ItemResult(
         now,
         gates,
@@ -307,7 +307,7 @@ def _with_fixture_to_write(item: GatedItem, came: Sequence[Any], details: Sequen
     lead = f"What came back has judged ids in `{path}`. Write into conftest.py:"
     # In parentheses, because a long line is broken.
     said = [one for one in details if one != RETURN_KNOWN_IDS]
-    return (*said, lead, "@pytest.fixture", f"def ir_doc_id(): return (lambda doc: {path})")
+    return (*said, lead, FIXTURE_TO_PASTE, f"def ir_doc_id(): return (lambda doc: {path})")
 
 
 def _junit_properties(report: ItemReport) -> Iterator[tuple[str, object]]:

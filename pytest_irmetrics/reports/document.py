@@ -11,6 +11,7 @@ from pytest_irmetrics.base.wording import group_alike, listed, plural
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.reports.blocks import Block, Column, Commands, Level, Table, Text
 from pytest_irmetrics.reports.item_report import (
+    FIXTURE_TO_PASTE,
     OWN_BASELINE,
     Degradation,
     ItemReport,
@@ -32,18 +33,19 @@ _WORST, _WORST_VERBOSE = 3, 10
 """How many queries that explain a failure are shown, and with ``-v``."""
 
 
-def failure(item: ItemReport) -> Iterator[Block]:
-    """Yield the message of a failed test, or what there is of it for one that passed: what failed and what bears on that, its means, its queries, what else to know, what to do."""
+def failure(item: ItemReport, *, queries_first: bool = False) -> Iterator[Block]:
+    """Yield the message of a failed test, or what there is of it for one that passed: what failed and what bears on that, its means, its queries, what else to know, what to do.
+
+    With `queries_first` the queries stand above all tables, which would take them off the first screen of a page.
+    """
     yield from _verdicts(item)
     yield from _undecided(item)
     notes = [Text(f"note: {one.text}", "warn", level=Level[one.level.upper()]) for one in item.notes]
     yield from (note for note in notes if note.level is Level.QUIET)
     yield from _tags_that_did_not_move(item)
-    yield from _means(item)
-    yield from _errors(item)
-    yield from _queries(item)
-    yield from _slices(item)
-    yield from _selftest(item)
+    shown = [_queries, _means, _errors] if queries_first else [_means, _errors, _queries]
+    for part in (*shown, _slices, _selftest):
+        yield from part(item)
     yield from (note for note in notes if note.level is not Level.QUIET)
     if item.failed_gates:
         commands = [
@@ -64,9 +66,9 @@ def beside_the_failure(item: ItemReport) -> Iterator[Block]:
     yield from _since(item)
 
 
-def all_of(item: ItemReport) -> Iterator[Block]:
-    """Yield all that is said of a golden set."""
-    yield from failure(item)
+def all_of(item: ItemReport, *, queries_first: bool = False) -> Iterator[Block]:
+    """Yield all that is said of a golden set, in the order of `failure`."""
+    yield from failure(item, queries_first=queries_first)
     yield from beside_the_failure(item)
 
 
@@ -111,7 +113,7 @@ def _verdicts(item: ItemReport) -> Iterator[Block]:
             yield Text(item.provenance)
         shown = len(gate.details) if not gate.on_fall else 0 if in_table else _MAIN_DETAILS
         details = gate.details if gate is first_drop else gate.details[:shown]
-        indent = 0 if "@pytest.fixture" in details else 1  # lines to paste stand at the margin
+        indent = 0 if FIXTURE_TO_PASTE in details else 1
         for number, detail in enumerate(details):
             yield Text(detail, indent=indent, level=level if number < shown else Level.VERBOSE)
     if others > _MORE_VERDICTS:
@@ -293,7 +295,7 @@ def _queries(item: ItemReport) -> Iterator[Block]:
     first = Level.QUIET if single else Level.NORMAL
     if any(query.explains is not None for query in answered):
         yield Text("", level=first)
-        yield Text(_worst_first(item), level=first)  # formats/html.py moves it with the queries below it
+        yield Text(_worst_first(item), level=first)
     for place, query in enumerate(answered):
         explains = query.explains is not None
         moved = query.before != query.now or any(map(query.delta, query.scores))

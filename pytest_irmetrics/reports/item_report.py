@@ -20,6 +20,8 @@ if TYPE_CHECKING:
 OWN_BASELINE = "the baseline"
 """What ``ItemReport.against`` is for the test's own baseline; any other run that is compared with has another name."""
 
+FIXTURE_TO_PASTE = "@pytest.fixture"
+"""The line with which a fixture begins in the details of a verdict: all of them then stand at the margin, to be pasted."""
 
 ROW_VERDICTS: dict[State, str] = {
     "failed": "FAILS",
@@ -380,12 +382,9 @@ def as_json(part: Any) -> dict[str, Any]:
 
 
 _PARTS: Mapping[str, type] = {
-    "rows": ScoreRow,
-    "gates": VerdictReport,
-    "slices": ScoreRow,
-    "notes": Note,
-    "since": SinceReport,
-    "selftest": Degradation,
-    "queries": QueryReport,
+    one.name: part
+    for one in fields(ItemReport)
+    for part in (ScoreRow, VerdictReport, Note, SinceReport, Degradation, QueryReport)
+    if part.__name__ in str(one.type)
 }
-"""The fields of an ItemReport that hold one of these, or a list of them."""
+"""The fields of an ItemReport that hold one of these dataclasses, or a list of them."""

@@ -15,7 +15,7 @@ from datetime import datetime
 
 from pytest_irmetrics.base.numbers import score_text, signed_text
 from pytest_irmetrics.reports import document, plots
-from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Table, Text, is_shown_at
+from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Text, is_shown_at
 from pytest_irmetrics.reports.html_page import page
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, QueryReport, query_option
 from pytest_irmetrics.reports.query_details import query_block
@@ -77,12 +77,9 @@ def render(session: SessionReport) -> str:
 
 
 def _blocks(item: ItemReport, said_above: Collection[str]) -> list[Block]:
-    """Return a golden set's blocks without what the top of the page says; of its queries those alone that a failure shows.
-
-    These stand above all tables, which would take them off the first screen.
-    """
+    """Return a golden set's blocks without what the top of the page says; of its queries those alone that a failure shows."""
     blocks: list[Block] = []
-    for block in document.all_of(item):
+    for block in document.all_of(item, queries_first=True):
         shown = is_shown_at(block, Level.NORMAL if isinstance(block, Query) else Level.ALL)
         if not shown or (isinstance(block, Text) and block.text in said_above):
             continue
@@ -91,11 +88,6 @@ def _blocks(item: ItemReport, said_above: Collection[str]) -> list[Block]:
             blocks.append(Commands([*block.commands, ("To see how its means moved", history)]))
         else:
             blocks.append(block)
-    queries = [place for place, block in enumerate(blocks) if isinstance(block, Query)]
-    table = next((place for place, block in enumerate(blocks) if isinstance(block, Table)), len(blocks))
-    if queries and table < queries[0]:
-        lead, end = queries[0] - 1, queries[-1] + 1
-        blocks = blocks[:table] + blocks[lead:end] + blocks[table:lead] + blocks[end:]
     return blocks
 
 
@@ -150,7 +142,8 @@ class _ListedQuery:
     """Among the queries of its test, the worst of which is the first."""
     report: QueryReport
     label: str
-    """`worse`, `better`, `same`, `new`, `error`, or empty where no two scores are compared."""
+    """`worse`, `better`, `same`, `new`, `error`, or empty where no two scores are compared; report_queries.jinja and report.js know
+    these words, too."""
     anchor: str = ""
     """Empty where it has no row to be linked to."""
 
