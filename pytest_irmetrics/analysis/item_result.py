@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from math import inf
 
-from pytest_irmetrics.base.wording import cut, listed, printable
+from pytest_irmetrics.base.wording import listed, printable
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.evaluation import Evaluation
@@ -315,20 +315,15 @@ def _provenance_difference(comparison: Comparison) -> str:
         return ""
 
     def value(provenance: Provenance, name: str) -> str:
-        return _on_one_line(str(provenance[name])) if name in provenance else "(not given)"
+        return printable(str(provenance[name]), _LONGEST) if name in provenance else "(not given)"
 
-    names = sorted({**before, **now})
+    names = {name: printable(name, _LONGEST) for name in sorted({**before, **now})}
     same = [name for name in names if before.get(name) == now.get(name)]
-    differing = [f"{_on_one_line(i)} {value(before, i)} → {value(now, i)}" for i in names if i not in same]
-    kept = f"; {listed(same, word=lambda i: f'{_on_one_line(i)} {value(now, i)}')}, as before" if same else ""
+    differing = [f"{names[i]} {value(before, i)} → {value(now, i)}" for i in names if i not in same]
+    kept = f"; {listed(same, word=lambda i: f'{names[i]} {value(now, i)}')}, as before" if same else ""
     said = f"{listed(differing)}{kept}."
     advice = "No answer differs: leave what changes in every run, such as a time, out of ir_provenance."
     return f"{said} {advice}" if comparison.is_unchanged else said
-
-
-def _on_one_line(text: str) -> str:
-    """Return a text as a message shows it: printable, and not longer than _LONGEST."""
-    return cut(printable(text), _LONGEST)
 
 
 def _verdict_report(verdict: Verdict) -> VerdictReport:

@@ -19,9 +19,10 @@ _DETAILS = r"""'(?:\\.|[^'\\])*'|"[^"]*"|\?\S+|\w*\d\w*"""
 _HTTP_ERROR = r"\b[45]\d\d\b"
 
 
-def printable(text: str) -> str:
-    """Return `text` on one line, with whatever would not print as itself escaped."""
-    return text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+def printable(text: str, most: int | None = None) -> str:
+    """Return `text` on one line, with whatever would not print as itself escaped; cut to `most` characters."""
+    shown = text if text.isprintable() else "".join(c if c.isprintable() else repr(c)[1:-1] for c in text)
+    return shown if most is None else cut(shown, most)
 
 
 def cut(text: str, most: int) -> str:

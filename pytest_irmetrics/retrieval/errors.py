@@ -75,7 +75,7 @@ def _answered(error: Exception) -> str:
         said = " ".join(text.split())
     except Exception:  # noqa: BLE001 - it is read, or was never read, or is another thing
         return ""
-    return f" It answered: {cut(printable(said), _BODY)}" if said.strip("{}[]") else ""
+    return f" It answered: {printable(said, _BODY)}" if said.strip("{}[]") else ""
 
 
 def reraise_outcome(error: Exception) -> None:

@@ -17,7 +17,6 @@ from pytest_irmetrics.base.numbers import as_float
 from pytest_irmetrics.base.wording import (
     FEW,
     as_code,
-    cut,
     describe,
     listed,
     printable,
@@ -110,8 +109,8 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
         doc, score = as_id(key), as_float(value)
         if doc is None or score is None:
             if key in ("error", "errors", "detail", "message"):
-                said = cut(printable(str(value)), 60)
-                raise answers.RefusedError(f"It looks like an error, {said}: let your function raise it.")
+                said = f"It looks like an error, {printable(str(value), 60)}: let your function raise it."
+                raise answers.RefusedError(said)
             held = isinstance(value, (list, Mapping))
             cure = f"a {type_name(value)}. Return that: `answer[{as_code(key)}]`"
             raise answers.RefusedError(
@@ -233,7 +232,7 @@ def _require_all(response: Any) -> None:
     for path, cure in _SIGNS_OF_A_PART.items():
         value = _at(response, path)
         if value is not None and (value < 100 if path == "@search.coverage" else value):
-            shown = cut(printable(str(value)), 60)
+            shown = printable(str(value), 60)
             raise answers.RefusedError(
                 f"`{path.replace('/', '.')}` is {shown}: it holds part of the results. {cure}"
             )
