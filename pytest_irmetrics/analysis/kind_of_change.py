@@ -187,11 +187,10 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
         return None
     results = new = left = others = 0
     for query in comparison.now.queries(metric):
-        stored, todays = (rankings[0] for rankings in comparison.rankings(query.id))
-        if stored == todays:  # as in most: their ids need not be made
-            results += min(len(todays), metric.cutoff or len(todays))
+        before, now = comparison.first_rankings(query.id)
+        if before is now:  # as in most
+            results += len(now[: metric.cutoff])
             continue
-        before, now = tuple(stored), tuple(todays)
         if before and now and {*before}.isdisjoint(now):
             others += 1
             continue
