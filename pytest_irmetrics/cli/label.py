@@ -59,7 +59,7 @@ ARGUMENTS = (
     shared.argument("--run", dest="stored", action="append", default=[], metavar="RUN", help="a baseline, a JSON report, or a TREC run: one is pooled with the baselines, several stand for themselves"),
     shared.argument("--by", type=shared.ranking_metric, default=USUAL, metavar="METRIC", help=f"list documents by what they are worth to this metric, down to its cut-off (default: {USUAL})"),
     shared.argument("--query", dest="queries", action="append", default=[], metavar="ID", help="only documents of this query (repeatable)"),
-    shared.limit("at most so many documents"),
+    shared.limit_argument("at most so many documents"),
     shared.argument("--corpus", metavar="FILE", help="the documents, to show their titles and texts: JSON Lines with docid (or _id, id), title, text; may be packed (.gz); - is standard input"),
     shared.argument("-i", "--interactive", alone=True, action="store_true", help="show them one after the other and append the grade that is written for each; or s skip, u undo, q quit"),
     shared.argument("-o", "--out", alone=True, metavar="LIST.csv", help="write them to a new CSV file, or to -, with an empty column `rating`, for a spreadsheet"),

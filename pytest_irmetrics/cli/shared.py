@@ -90,8 +90,8 @@ def argument(*names: str, alone: bool = False, **settings: Any) -> Argument:
     return alone, names, settings
 
 
-def limit(what: str) -> Argument:
-    """Declare how much of what a command shows."""
+def limit_argument(what: str) -> Argument:
+    """Declare `--limit`: of what a command shows so many."""
     about = f"{what}; 0: all (default: 20)"
     return argument("--limit", type=_number_to_show, default=20, metavar="N", help=about)
 
@@ -256,8 +256,8 @@ class Baseline(NamedTuple):
     @property
     def test(self) -> str:
         """The id of its test, as far as the file's name tells it."""
-        file = self.folder / f"{self.path.parent.name}.py"
-        return f"{file.as_posix()}::{self.path.name.removesuffix('.json')}"
+        name = BaselineName.of(self.path)
+        return f"{(self.folder / name.module.name).as_posix()}.py::{name.function}{name.ids}"
 
     def golden_file(self, run: Run) -> Path | None:
         """Return the file of the golden set that the baseline's run names; None where it names none, or that is gone."""

@@ -31,7 +31,7 @@ from pytest_irmetrics.reports.item_report import OWN_BASELINE, Note
 from pytest_irmetrics.retrieval import RetrievalError, Retriever
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.run.answer import how_to_restore
-from pytest_irmetrics.run.baseline import BaselineName, baseline_path, find_baselines
+from pytest_irmetrics.run.baseline import SUFFIX, BaselineName, baseline_path, find_baselines
 
 _NO_QUERY = "holds no query, so there is nothing to compare with."
 
@@ -215,7 +215,7 @@ def items_with_orphans(
         own = baseline_path(Path(item.path), name_in_file(item), settings.baseline_dir)
         functions.setdefault(BaselineName.of(own)._replace(ids=""), {})[own] = item
     for name, found in functions.items():
-        beside = Path(name.module).glob("*.json")
+        beside = Path(name.module).glob(f"*{SUFFIX}")
         stored = {path for path in beside if BaselineName.of(path).function == name.function}
         orphans = sorted(stored - found.keys())
         if orphans:
@@ -291,7 +291,7 @@ def _stored(config: pytest.Config, typed: Iterable[str]) -> Iterator[Path]:
         asked = Path(os.path.normpath(config.invocation_params.dir / argument))
         if asked.is_file():
             module = baseline_path(asked, "", directory).parent
-            yield from module.glob("*.json")
+            yield from module.glob(f"*{SUFFIX}")
         else:
             found = find_baselines(asked, directory, config.getini("norecursedirs"))
             yield from (path for path, _ in found)

@@ -16,7 +16,8 @@ from operator import attrgetter
 from pathlib import Path, PurePath, PurePosixPath
 from typing import NamedTuple
 
-_SUFFIX = ".json"
+SUFFIX = ".json"
+"""The end of the name of every baseline."""
 
 _MAX_LENGTH = 100  # characters of a part of a name
 _SAFE_MODULE = re.compile(r"[A-Za-z0-9_]+(?:\.[A-Za-z0-9_]+)*")
@@ -39,7 +40,7 @@ def baseline_path(test_file: Path, test_name: str, directory: str) -> Path:
     """
     name, bracket, ids = test_name.partition("[")
     file = _safe(name, _SAFE_TEST) + _safe(bracket + ids, _SAFE_IDS)
-    return test_file.parent / directory / _safe(test_file.stem, _SAFE_MODULE) / f"{file}{_SUFFIX}"
+    return test_file.parent / directory / _safe(test_file.stem, _SAFE_MODULE) / f"{file}{SUFFIX}"
 
 
 def _safe(name: str, allowed: re.Pattern[str]) -> str:
@@ -68,7 +69,7 @@ class BaselineName(NamedTuple):
     def of(cls, path: PurePath | str) -> BaselineName:
         """Read the path of a baseline."""
         path = PurePath(path)
-        function, bracket, ids = path.name.removesuffix(_SUFFIX).partition("[")
+        function, bracket, ids = path.name.removesuffix(SUFFIX).partition("[")
         return cls(path.parent, function, bracket + ids)
 
     @property
@@ -94,7 +95,7 @@ class BaselineName(NamedTuple):
 
 def is_baseline(path: str, directory: str) -> bool:
     """Tell whether a path, with `/`, is one that `baseline_path` makes, of a test in any folder."""
-    return path.endswith(_SUFFIX) and f"/{path}".rsplit("/", 2)[0].endswith(f"/{directory}")
+    return path.endswith(SUFFIX) and f"/{path}".rsplit("/", 2)[0].endswith(f"/{directory}")
 
 
 def folder_of_test(path: str, directory: str) -> PurePosixPath:
@@ -114,5 +115,5 @@ def find_baselines(top: Path, directory: str, skipped: Iterable[str]) -> Iterato
         if "pyvenv.cfg" in files:
             names.clear()
         elif os.path.isdir(os.path.join(folder, directory)):  # noqa: PTH112, PTH118 - a name costs less than a Path
-            yield from ((path, Path(folder)) for path in Path(folder, directory).glob(f"*/*{_SUFFIX}"))
+            yield from ((path, Path(folder)) for path in Path(folder, directory).glob(f"*/*{SUFFIX}"))
         names[:] = [name for name in names if not any(fnmatch(name, pattern) for pattern in skipped)]
