@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from pytest_irmetrics.plugin.config import (
+    GOLDEN_KEYWORDS,
     OPTIONS,
     REPORT_ATTRIBUTE,
     SETTINGS,
@@ -76,7 +77,7 @@ def pytest_addhooks(pluginmanager: pytest.PytestPluginManager) -> None:
 def pytest_configure(config: pytest.Config) -> None:
     config.addinivalue_line(
         "markers",
-        "ir_golden(*paths, depth=None, duplicates=None): the golden query sets of a test, as globs relative to its file; one test item each.",
+        f"ir_golden(*paths, {', '.join(f'{name}=None' for name in GOLDEN_KEYWORDS)}): the golden query sets of a test, as globs relative to its file; one test item each.",
     )
     config.addinivalue_line(
         "markers",

@@ -27,6 +27,9 @@ if TYPE_CHECKING:
 REPORT_ATTRIBUTE = "irmetrics_record"
 """The attribute of a test report that carries the path of its item's file, and the item's ItemReport as one JSON string, or None."""
 
+GOLDEN_KEYWORDS = ("depth", "duplicates")
+"""The keywords of the mark `ir_golden`: each takes the place of the setting that is called `ir_` and its name."""
+
 _FLAG = {"action": "store_true"}
 _LIST: dict[str, Any] = {"action": "append", "default": []}
 
@@ -40,7 +43,11 @@ OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
     "--ir-repeat": ({"metavar": "N"}, "Ask every query N times, 1 to 10,000, and gate on the averages."),
     "--ir-selftest": (_FLAG, "Ask nothing: say which degradations of the stored baseline the gates catch."),
 }  # fmt: skip
-"""Option → what `addoption` takes of it, and its help."""
+"""Option → what `addoption` takes of it, and its help.
+
+`GatedItem.command` repeats those that say how a test is asked in the commands that it prints; `_NARROWING_OPTIONS` of
+plugin/baselines.py names those that leave out tests.
+"""
 
 
 def _one_of(*choices: str) -> _Kind:

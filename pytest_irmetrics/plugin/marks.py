@@ -16,8 +16,8 @@ import pytest
 from pytest_irmetrics import thresholds
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import TOPICS, parameter_id, relative_path
-from pytest_irmetrics.base.wording import printable
-from pytest_irmetrics.plugin.config import read_setting, requests_irmetrics
+from pytest_irmetrics.base.wording import joined, printable
+from pytest_irmetrics.plugin.config import GOLDEN_KEYWORDS, read_setting, requests_irmetrics
 from pytest_irmetrics.thresholds import Threshold
 
 _WILDCARDS = frozenset("*?[")
@@ -95,9 +95,9 @@ def _shown(one: GoldenParameter, folder: Path) -> str:
 
 def _golden_arguments(mark: pytest.Mark) -> tuple[list[str], GoldenParameter]:
     """Return the patterns of a mark, and a parameter that has all that it sets but the path. Raises MisuseError and UsageError."""
-    unknown = [name for name in mark.kwargs if name not in ("depth", "duplicates")]
+    unknown = [name for name in mark.kwargs if name not in GOLDEN_KEYWORDS]
     if unknown:
-        raise MisuseError(f"ir_golden has no argument {unknown[0]!r}; it has depth and duplicates.")
+        raise MisuseError(f"ir_golden has no argument {unknown[0]!r}; it has {joined(GOLDEN_KEYWORDS)}.")
     if not mark.args or not all(isinstance(path, (str, os.PathLike)) for path in mark.args):
         raise MisuseError('ir_golden needs a path or pattern: ir_golden("golden/*.yaml").')
     given = {name: value for name, value in mark.kwargs.items() if value is not None}
