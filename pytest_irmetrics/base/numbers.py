@@ -22,14 +22,14 @@ MAX_GRADE = 1000  # of a document: the gain 2^grade - 1 of a greater one would o
 JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 """A number as JSON writes it."""
 
-# The same, or without the zero before its point (.5). Not octal, hexadecimal, 1_000 or the digits of other scripts:
-# YAML, JSON and Python disagree on these.
-_NUMBER = re.compile(rf"{JSON_NUMBER.pattern}|-?\.[0-9]+(?:[eE][+-]?[0-9]+)?")
+NUMBER = re.compile(rf"{JSON_NUMBER.pattern}|-?\.[0-9]+(?:[eE][+-]?[0-9]+)?")
+"""The same, or without the zero before its point (.5). Not octal, hexadecimal, 1_000 or the digits of other scripts: YAML, JSON
+and Python disagree on these."""
 
 
 def read_number(text: str) -> int | float | None:
     """Read a number as JSON writes it, or ``.5``; None if it is not one, or beyond a double."""
-    if _NUMBER.fullmatch(text) is None:
+    if NUMBER.fullmatch(text) is None:
         return None
     number = float(text)
     if not math.isfinite(number):

@@ -21,6 +21,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from pytest_irmetrics.base.numbers import NUMBER
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.metrics import FAMILIES
 from pytest_irmetrics.thresholds import QUERY_WORDS, WORDS
@@ -28,7 +29,6 @@ from pytest_irmetrics.thresholds import QUERY_WORDS, WORDS
 ARGUMENTS = ()
 _KEYS = Path(__file__).with_name("golden.schema.json")
 """The schema but for thresholds, which follow from the tables of metrics and words; what it accepts, ``check`` may still refuse."""
-_NUMBER = r"-?(?:(?:0|[1-9][0-9]*)(?:\.[0-9]+)?|\.[0-9]+)(?:[eE][+-]?[0-9]+)?"
 
 
 def run(_options: argparse.Namespace) -> int:
@@ -72,7 +72,7 @@ def _mapping(properties: dict[str, Any], additional: Any) -> dict[str, Any]:
 
 def _limit(name: str, *, of_query: bool) -> list[dict[str, Any]]:
     """Return what may be written for the limit of a word, on a mean or on single queries; in which range, the metric says."""
-    word = WORDS[name]
-    texts = ["off", _NUMBER, *([f"{_NUMBER}%"] if "%" in word.example else [])]
+    word, number = WORDS[name], f"(?:{NUMBER.pattern})"
+    texts = ["off", number, *([f"{number}%"] if "%" in word.example else [])]
     texts += ["auto"] if "auto" in word.example and not of_query else []
     return [{"type": "number"}, {"type": "string", "pattern": f"^(?:{'|'.join(texts)})$"}]

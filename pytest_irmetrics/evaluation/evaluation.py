@@ -24,7 +24,6 @@ Rankings = tuple[Sequence[str], ...]
 CustomMetrics = Mapping[str, Callable[..., float]]
 """Name → function, of the user's own metrics."""
 
-_PERCENTILES = {"latency_p50": 0.50, "latency_p95": 0.95}
 _MAX_SCORE = 1e100  # of a metric of the user's own: sums of weighted squares are still finite doubles
 
 
@@ -327,7 +326,8 @@ class Evaluation:
         times = sorted(time for each in taken for time in each)
         if not times:
             raise NoQueryError(f"{metric.name} needs a retriever to time; a stored run has no latencies.")
-        return times[math.ceil(_PERCENTILES[metric.family] * len(times)) - 1]
+        percent = int(metric.family.removeprefix("latency_p"))
+        return times[math.ceil(percent * len(times) / 100) - 1]
 
     # Other evaluations
 

@@ -8,6 +8,7 @@ from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import LATENCY_DIGITS, TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.metrics import FAMILIES
 from pytest_irmetrics.reports.item_report import ItemReport, ScoreRow, VerdictReport
 
 _NAMED = 20
@@ -41,7 +42,10 @@ class RunInfo(NamedTuple):
 
 
 class SessionReport(NamedTuple):
-    """What one pytest session measured and stored: all that the terminal summary and the report files are made of."""
+    """What one pytest session measured and stored: all that the terminal summary and the report files are made of.
+
+    A JSON report has of it, besides the tests, what `_OF_SESSION` of formats/json.py names.
+    """
 
     items: Sequence[ItemReport] = ()
     """By node id."""
@@ -228,8 +232,8 @@ def full_mean_text(row: ScoreRow) -> str:
 
 def mean_text(row: ScoreRow) -> str:
     """Return today's mean, with as many digits as tell it from the baseline's and from its limits."""
-    digits = LATENCY_DIGITS if row.metric.startswith("latency_") else 4
-    return score_text(row.now, row.baseline, *row.bounds, digits=digits)
+    is_latency = row.metric in FAMILIES and FAMILIES[row.metric].kind == "latency"
+    return score_text(row.now, row.baseline, *row.bounds, digits=LATENCY_DIGITS if is_latency else 4)
 
 
 def _severity(item: ItemReport) -> tuple[bool, float]:
