@@ -12,6 +12,7 @@ from typing import Any, NamedTuple
 from pytest_irmetrics.base import paused_gc
 from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.wording import quote
+from pytest_irmetrics.golden.query import OPTIONAL_KEYS
 from pytest_irmetrics.golden.source import Source, Wrong
 
 
@@ -31,7 +32,7 @@ class Format(NamedTuple):
     """Whether it holds grades below 0, and queries without a relevant document, as trec_eval does."""
 
 
-KEYS = ("forbidden", "tags", "weight", "params", "thresholds", "no_answer", "xfail", "note", "passages", "unjudged")  # fmt: skip
+KEYS = (*OPTIONAL_KEYS, "passages", "unjudged")
 """What a query may have besides its id, text and judgments; the last is that it has none of these."""
 
 

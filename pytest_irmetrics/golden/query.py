@@ -5,7 +5,7 @@ from __future__ import annotations
 import hashlib
 import unicodedata
 from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import NamedTuple
 
 from pytest_irmetrics.base.numbers import as_whole_number
@@ -47,7 +47,8 @@ class Passage(NamedTuple):
 class Query:
     """One query of a golden set, with its judgments. Change none of it: all tests of a run read the same golden set.
 
-    Public: docs/reference/python.md is made of the texts of its fields.
+    Public: docs/reference/python.md is made of the texts of its fields. A new field is a key of golden sets, which
+    `QueryReader` (golden/query_reader.py) reads; what is stored of it with a baseline, an `Answer` (run/answer.py) has.
     """
 
     id: str
@@ -95,6 +96,11 @@ class Query:
             doc_id = source.get(judged, judged)
             documents[doc_id] = max(grade, documents.get(doc_id, grade))
         return documents
+
+
+_OWN_FORM = ("id", "text", "judgments", "passages", "line", "column")
+OPTIONAL_KEYS = tuple([one.name for one in fields(Query) if one.name not in _OWN_FORM])
+"""The keys of a query in a golden set that are called as its fields; the others are `id`, `query` and `relevant`."""
 
 
 def known_ids(query: Query) -> tuple[str, ...]:
@@ -176,14 +182,9 @@ def query_as_dict(query: Query, *, short: bool = False) -> dict[str, object]:
         "id": None if short and query.id == query.text else query.id,
         "query": query.text,
         "relevant": [*grades, *passages] if in_list else grades,
-        "forbidden": list(query.forbidden),
-        "tags": list(query.tags),
+        **{name: getattr(query, name) for name in OPTIONAL_KEYS},
         "weight": None if query.weight == 1 else as_whole_number(query.weight),
-        "params": query.params,
         "thresholds": limits_as_dict(query.thresholds),
-        "no_answer": query.no_answer,
-        "xfail": query.xfail,
-        "note": query.note,
     }
     always = ["query", "relevant"] if not short else [] if query.no_answer else ["relevant"]
     return {key: value for key, value in record.items() if value or key in always}

@@ -174,7 +174,7 @@ class QueryReader:
             "xfail": _read_reason,
             "note": lambda node, _: node.value if node.kind == "text" else None,
         }
-        """All but the first three are fields of `Query`; `query_as_dict`, `formats.KEYS` and golden.schema.json have them too."""
+        """All but the first three are fields of `Query`; cli/golden.schema.json describes each."""
 
     def read(self, node: Node) -> None:
         """Read one query; one that has problems is left out."""

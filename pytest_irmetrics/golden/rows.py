@@ -21,7 +21,7 @@ class Row(NamedTuple):
     doc: str
     grade: str
     about: Mapping[str, str] = {}
-    """What the row says of the query: cells by column, ``query``, ``tags``, ``weight`` or ``params.NAME``."""
+    """What the row says of the query: cells by column, ``params.NAME`` or a key of a query."""
 
 
 def golden_set_of(rows: Iterable[Row], source: Source, texts: Mapping[str, str] = {}) -> GoldenSet:
@@ -60,10 +60,10 @@ def _query_node(rows: Sequence[Row], source: Source) -> Node:
             keys[column] = Node(cell.place, tags, "list")
         elif column == "weight":
             keys[column] = Node(cell.place, cell.value.strip(), plain=True)
-        elif column == "query":
-            keys[column] = cell
-        else:
+        elif column.startswith("params."):
             params.append((Node(cell.place, column.removeprefix("params.")), _read_param(cell)))
+        else:
+            keys[column] = cell
     keys["params"] = Node(place, params, "mapping")
     return Node(place, [(Node(place, key), value) for key, value in keys.items()], "mapping")
 
