@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from itertools import groupby
 
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
@@ -41,10 +42,11 @@ Edits of `depth` come from analysis/since.py, those of a `limit` from gates/stor
 
 def edit_sentences(edits: Sequence[Edit]) -> Iterator[str]:
     """Yield a sentence on each kind of edit, those that hold less first."""
-    for kind, words in _EDITS.items():
-        alike = sorted((edit for edit in edits if edit.kind == kind), key=lambda edit: not edit.weaker)
-        if alike:
-            yield f"{plural(len(alike), *words)}: {listed(alike, FEW)}."
+    kinds = [*_EDITS]  # `index` refuses an edit of a kind that has no words
+    ordered = sorted(edits, key=lambda edit: (kinds.index(edit.kind), not edit.weaker))
+    for kind, group in groupby(ordered, lambda edit: edit.kind):
+        alike = [*group]
+        yield f"{plural(len(alike), *_EDITS[kind])}: {listed(alike, FEW)}."
 
 
 def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterator[Edit]:

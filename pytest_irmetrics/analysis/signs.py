@@ -360,7 +360,7 @@ class _Kind(NamedTuple):
     """A kind of change that a sign shows: how it is looked for, and what follows from it."""
 
     name: str
-    """A word that never changes, as JSON reports have it."""
+    """A word that never changes, as JSON reports have it; kind_of_change.py and notes.py treat some by name."""
     look: Callable[[AnswerPairs], str | None]
     """Returns the sign's sentences, or None where the answers do not show it."""
     by_document: bool = False

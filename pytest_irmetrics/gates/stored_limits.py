@@ -23,7 +23,7 @@ class Edit(NamedTuple):
     """An edit of what search is judged by."""
 
     kind: str
-    """What was edited, a key of `analysis.edits._EDITS`: what has no words there is not said."""
+    """What was edited, a key of `_EDITS` in analysis/edits.py, which has the words of each and refuses any other."""
     what: str
     """Which of that kind: a query, a query and document, a limit."""
     before: str | None = None

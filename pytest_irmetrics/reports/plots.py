@@ -9,8 +9,8 @@ from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.reports.blocks import RankedDocument, RankRow
 from pytest_irmetrics.reports.item_report import ScoreRow
 
-WIDTH = 240.0
-"""Of a plot in a table's cell; report_blocks.jinja and report.css have it too."""
+WIDTH = 240
+"""Of a plot in a table's cell; report.css has it too."""
 _MARGIN = 8.0
 """Free at both ends of an axis, so that a mark at its end is whole."""
 _HEADROOM = 1.15
