@@ -43,7 +43,7 @@ Edits of `depth` come from analysis/since.py, those of a `limit` from gates/stor
 def edit_sentences(edits: Sequence[Edit]) -> Iterator[str]:
     """Yield a sentence on each kind of edit, those that hold less first."""
     kinds = [*_EDITS]  # `index` refuses an edit of a kind that has no words
-    ordered = sorted(edits, key=lambda edit: (kinds.index(edit.kind), not edit.weaker))
+    ordered = sorted(edits, key=lambda edit: (kinds.index(edit.kind), not edit.holds_less))
     for kind, group in groupby(ordered, lambda edit: edit.kind):
         alike = [*group]
         yield f"{plural(len(alike), *_EDITS[kind])}: {listed(alike, FEW)}."

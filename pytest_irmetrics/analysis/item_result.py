@@ -28,9 +28,6 @@ from pytest_irmetrics.reports.item_report import (
 from pytest_irmetrics.run.answer import Provenance
 from pytest_irmetrics.thresholds import WORDS, Gates
 
-_ON_MEANS = (*WORDS, "accept", "baseline")
-"""The words of verdicts that the row of a mean shows."""
-
 _NAMED = 20
 """How many of a verdict's queries its report names of its own; it says how many more there are."""
 
@@ -174,7 +171,8 @@ class ItemResult:
         words = self.gates.of(metric, tag)
         if full is None and not words:
             return None
-        own = [v for v in self.verdicts if (v.metric, v.tag) == (metric, tag) and v.word in _ON_MEANS]
+        # The check `no_answer` is on each such query: limits alone are on their mean.
+        own = [v for v in self.verdicts if (v.metric, v.tag) == (metric, tag) and v.word != "no_answer"]
         broken = {v.sign: " as stored" if v.as_stored else "" for v in own if v.failed and not v.single}
         shown = {ROW_VERDICTS[verdict.state] for verdict in own}
         default = "not checked" if words else ""

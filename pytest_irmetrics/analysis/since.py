@@ -79,7 +79,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     if limits is not None:  # the worse verdict counts
         of_both = Gates(of_both, own=of_both.own, also=[with_each_tag(limits, now, comparison)])
     edits = [*_edits(comparison, limits, gates, committed)]
-    report.holds_less = any(edit.weaker for edit in edits)
+    report.holds_less = any(edit.holds_less for edit in edits)
     slices = chain.from_iterable(one.slices for one in (of_both, *of_both.also))
     gated = dict.fromkeys((metric, tag) for metric, tag in slices if metric.kind != "latency")
 
@@ -125,7 +125,7 @@ def _edits(
     run, now = comparison.baseline.run, comparison.full
     yield from edits_of(comparison, committed.golden)
     if run.depth and now.depth and run.depth != now.depth:
-        yield Edit("depth", "", str(run.depth), str(now.depth), weaker=now.depth < run.depth)
+        yield Edit("depth", "", str(run.depth), str(now.depth), holds_less=now.depth < run.depth)
     # Those of a part are on the rest as well, which may have them still.
     if limits is not None and not committed.is_partial:
         yield from limit_edits(limits, gates, now.golden.queries, run.means)
@@ -185,7 +185,7 @@ def _not_judged_today(
     for text in () if limits is None else limits.unreadable:
         lost = f"{text} judged it at {where}, and cannot be computed."
         yield Verdict("failed", lost, "", origin=_ORIGIN), _LOOSENED
-    for depth in (edit for edit in edits if whole and edit.kind == "depth" and edit.weaker):
+    for depth in (edit for edit in edits if whole and edit.kind == "depth" and edit.holds_less):
         unseen = f"Nothing below rank {depth.now} is seen: {depth.before} results were asked for at {where}."
         yield Verdict("failed", unseen, "baseline"), _LOOSENED
 

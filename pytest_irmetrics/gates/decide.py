@@ -49,6 +49,7 @@ def decide(case: Case) -> tuple[Verdict, ...]:
             if verdict is not None:
                 known = judged.setdefault(verdict.key, verdict)
                 judged[verdict.key] = min(known, verdict, key=lambda one: STATES.index(one.state))
+    # The word of each is described in `VerdictReport.word`, and held against the commit of --ir-since unless `_OF_TODAY` has it.
     checks = (
         _forbidden,
         _wrongly_answered,
@@ -211,7 +212,10 @@ def _errors(evaluation: Evaluation) -> Verdict:
 
 
 def _beginning(error: str) -> str:
-    """Return an error without its full stop; of a long one the first sentences, or words, up to a bracket that is cut."""
+    """Return an error without its full stop; of a long one the first sentences, or words, up to a bracket that is cut.
+
+    Where all queries have one error, and it stands in the verdict whole, `_errors` of reports/document.py does not repeat it.
+    """
     if len(error) <= _LONGEST_ERROR:
         return error.rstrip(".")
     text = re.sub(_OPEN_BRACKET, "", error[: _LONGEST_ERROR - 1])

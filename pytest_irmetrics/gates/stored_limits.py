@@ -30,12 +30,12 @@ class Edit(NamedTuple):
     """None where there was none."""
     now: str | None = None
     """None where there is none."""
-    weaker: bool = False
+    holds_less: bool = False
     """Whether less is held than before: a limit that is looser or gone, a document that is forbidden no more."""
 
     def __str__(self) -> str:
         values = "" if self.before == self.now else f"{self.before or 'none'} → {self.now or 'none'}"
-        return " ".join(filter(None, [self.what, values, "(holds less)" if self.weaker else ""]))
+        return " ".join(filter(None, [self.what, values, "(holds less)" if self.holds_less else ""]))
 
 
 def stored_form(limits: Iterable[tuple[Metric, str | None, str, Limit | None]]) -> StoredLimits:
@@ -93,9 +93,9 @@ def limit_edits(
             mean = means.get(gate.metric.name) if gate.tag is gate.query_id is None else None
             old, new = ("off" if one is None else str(one.limit) for one in (was, now))
             less = _holds_less(gate.word, was, now, mean)
-            edits.append(Edit("limit", f"{subject(gate)} {gate.word}", old, new, weaker=less))
-    edits += [Edit("limit", f"{text} → off", weaker=True) for text in stored.unreadable]
-    return sorted(edits, key=lambda edit: not edit.weaker)
+            edits.append(Edit("limit", f"{subject(gate)} {gate.word}", old, new, holds_less=less))
+    edits += [Edit("limit", f"{text} → off", holds_less=True) for text in stored.unreadable]
+    return sorted(edits, key=lambda edit: not edit.holds_less)
 
 
 def _by_subject(gates: Gates, queries: Mapping[str, Query]) -> dict[tuple[object, ...], Gate]:

@@ -1,4 +1,4 @@
-"""The verdict on one gate, with the queries that explain it; what it is judged by; the metric that leads."""
+"""Verdict: what one gate came to, and which queries explain it; Case: what gates are judged by; the default gate, and limits on each tag."""
 
 from __future__ import annotations
 

@@ -224,7 +224,10 @@ def items_with_orphans(
 
 
 def _on_orphans(orphans: list[Path], new: Mapping[Path, pytest.Item], shown: Callable[[Path], str]) -> str:
-    """Word which baselines no item has, and the commands that carry one over to a `new` item, under the path of its own, or delete it."""
+    """Word which baselines no item has, and the commands that carry one over to a `new` item, under the path of its own, or delete it.
+
+    The note on unread baselines leaves out those whose paths, as `shown`, stand in such a failure (`Recorder._unused_baselines`).
+    """
     names = [*map(shown, orphans)]
     which = f"baseline {names[0]} belongs" if len(names) == 1 else f"baselines {', '.join(names)} belong"
     why = "its golden set, or its parameters, were renamed, or are gone."

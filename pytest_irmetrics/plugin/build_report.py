@@ -102,10 +102,11 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
     else:
         # Of answers of another depth a part alone is compared.
         deep = stored.means if stored.depth != run.depth else {}
+        overlaps = [one.name for one in result.evaluation.metrics if one.kind == "overlap"]
         report.notes += notes_on_lower(
             (row.name, deep.get(row.name, row.baseline), row.now)
             for row in report.rows
-            if not row.metric.startswith("overlap")  # which is 1 with the new baseline
+            if row.metric not in overlaps  # which are 1 with the new baseline
         )
         if (then := result.comparison.under_stored_labels) is not None:
             changes = (then.change(one) for one in then.now.metrics if one.kind == "ranking")

@@ -89,6 +89,7 @@ def _lines(text: str) -> list[str]:
 _COUNT = _whole_number(10**9)
 _LIMIT = ("a number, per cent, `auto` or `off`", str)
 _FOLDER = ("a folder below that of each test file", _folder)
+# As DEFAULT_METRICS of evaluation/evaluate.py has them.
 _NAMES = ("names (mrr map ndcg@3 ndcg@10 precision@10 recall@10)", _lines)
 _THRESHOLDS = ("`METRIC [MIN] word=value …` in a line each, with the mark's words (none)", _lines)
 

@@ -95,7 +95,10 @@ def _worse(gate: VerdictReport, by: str = "") -> str:
 
 
 def _verdicts(item: ItemReport) -> Iterator[Block]:
-    """Yield what the failed gates say, the statistics of the first drop, and what kind of change it is."""
+    """Yield what the failed gates say, the statistics of the first drop, and what kind of change it is.
+
+    A sentence that the top of the HTML report has is left out there, if it is the whole text of its block.
+    """
     tabled = {(row.metric, row.tag) for row in _failed_rows(item)}
     failed = item.failed_gates
     first_drop = next((gate for gate in failed if gate.on_fall and gate.details), None)

@@ -51,7 +51,10 @@ class RetrievalOptions(NamedTuple):
     """Called, from the thread that collects the answers, with how many queries a reply has answered."""
 
     def checked(self) -> RetrievalOptions:
-        """Return the options themselves. Raises ValueError for a value out of range."""
+        """Return the options themselves. Raises ValueError for a value out of range; its text begins with the option's name.
+
+        `GatedItem.retrieval_options` puts `The fixture ir_` before that.
+        """
         counts = {name: getattr(self, name) for name in ("depth", "concurrency", "repeat")}
         wrong = {key: "a whole number, 1 or more" for key, n in counts.items() if type(n) is not int or n < 1}
         if self.duplicates not in {"error", "collapse"}:

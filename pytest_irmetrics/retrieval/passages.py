@@ -18,7 +18,7 @@ from pytest_irmetrics.retrieval.options import AnswerError, RetrievalOptions, Se
 from pytest_irmetrics.run.answer import CHUNK, as_id, is_uuid
 
 _TEXT_NAMES = ("text", "page_content", "content", "get_content")
-"""Keys and attributes that hold the text of a chunk; the last is a method of LlamaIndex."""
+"""Keys and attributes that hold the text of a chunk, which the error below names; the last is a method of LlamaIndex."""
 
 
 def read_chunk_ranking(

@@ -42,6 +42,7 @@ class Run:
     that is twice in a ranking. A run can itself stand in for a retriever.
     """
 
+    # All but `answers` and `source` are the fields of `Header`, which say what is stored.
     answers: Answers
     """By query id: the rankings, and what the query was asked and judged with."""
     depth: int | None
