@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import shlex
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field, fields, replace
 from math import inf
 
 from pytest_irmetrics.base.wording import listed, printable
@@ -33,9 +33,6 @@ _NAMED = 20
 
 _LONGEST = 80
 """Characters of a name or a value of the provenance in a message; a hash has up to 64."""
-
-_AS_DECIDED = ("state", "text", "word", "tag", "origin", "single", "as_stored", "on_fall")
-"""The fields of a verdict that its report has as they are."""
 
 
 @dataclass(eq=False)
@@ -327,13 +324,11 @@ def _provenance_difference(comparison: Comparison) -> str:
 def _verdict_report(verdict: Verdict) -> VerdictReport:
     """Return a verdict as it is reported, with the queries that matter most for it; of errors with all."""
     most = len(verdict.queries) if verdict.word == "errors" else _NAMED
-    return VerdictReport(
-        **{name: getattr(verdict, name) for name in _AS_DECIDED},
-        metric=None if verdict.metric is None else verdict.metric.name,
-        queries=list(verdict.queries[:most]),
-        details=list(verdict.details),
-        more=len(verdict.queries[most:]),
-    )
+    reported = {one.name for one in fields(VerdictReport)}
+    decided = {name: value for name, value in verdict._asdict().items() if name in reported}
+    metric, queries = verdict.metric and verdict.metric.name, list(verdict.queries[:most])
+    changed = {"metric": metric, "queries": queries, "details": list(verdict.details)}
+    return VerdictReport(**decided | changed, more=len(verdict.queries[most:]))
 
 
 def _worst(query: Query, rankings: Rankings) -> Sequence[str]:

@@ -51,8 +51,8 @@ class CommittedTest(NamedTuple):
     """The golden set; None where it is not known beyond what the baseline was judged with."""
     why: str = ""
     """Why the run, or else the golden set, is not known."""
-    told: Sequence[str] = ()
-    """Where the baseline stood, if not where it stands today."""
+    renamings: Sequence[str] = ()
+    """Sentences on where the baseline, or answers in it, stood, if not where they stand today."""
     is_partial: bool = False
     """Whether the run is a part alone of that baseline, of which the rest is elsewhere."""
 
@@ -104,7 +104,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     if not (moved or accepted or strict_comparison.is_unchanged):
         moved = [f"Answers differ, and no gated mean moved. {find_sign(strict_comparison).text}".rstrip()]
     report.details = [
-        *committed.told,
+        *committed.renamings,
         *(verdict.text for verdict, _ in found if verdict.state == "undecided"),
         *moved,
         *edit_sentences(edits),
@@ -196,7 +196,7 @@ def _as_strict_as_then(now: Evaluation, edits: Iterable[Edit], then: GoldenSet |
     queries = [replace(q, xfail=None) if q.id in excluded else q for q in now.golden.queries.values()]
     if then is not None:
         queries = [_as_strict(query, then.queries.get(query.id)) for query in queries]
-    return replace(now, golden=GoldenSet(queries, relevance_level=now.golden.relevance_level))
+    return replace(now, golden=replace(now.golden, _queries=queries))
 
 
 def _differ(one: Run, other: Run) -> bool:
@@ -221,7 +221,7 @@ def _add_accepted(result: ItemResult, committed: CommittedTest, found: Sequence[
     for one, why in found:
         if committed.report.refuses:
             text = f"{one.text} {why.capitalize()}, which `ir_accept = fail` does not allow."
-            details, origin = () if verdicts else (*committed.told, _CURE), "the setting ir_accept"
+            details, origin = () if verdicts else (*committed.renamings, _CURE), "the setting ir_accept"
             verdict = one._replace(state="failed", word="accept", text=text, details=details, origin=origin)
         else:
             passes = "is accepted" if result.failed else "passes"

@@ -12,7 +12,7 @@ from pytest_irmetrics.comparison import stored_runs
 from pytest_irmetrics.comparison.metric_change import MetricChange, RunNoise
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.evaluation.evaluation import Rankings
-from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import is_in_the_words_of, judges_other_passages
 from pytest_irmetrics.metrics import Grade, Metric
 
@@ -184,7 +184,8 @@ class Comparison:
     def changed_labels(self, tag: str | None = None) -> tuple[str, ...]:
         """Return which labels, of those that scores depend on, changed since the baseline was stored.
 
-        Tags count only with ``tag``, where a query gained or lost it.
+        Tags count only with ``tag``, where a query gained or lost it. A further label of queries needs a field of `Answer`, in which
+        it is stored, and its way back in `with_stored_labels` and `golden_set_as_stored` of stored_runs.py.
         """
         edited = [(was, self.now.golden.queries[query_id]) for query_id, was in self.relabelled.items()]
         changed = {
@@ -206,7 +207,7 @@ class Comparison:
         if not self.relabelled and self.stored_level == golden.relevance_level:
             return None
         queries = [self.relabelled.get(query_id, query) for query_id, query in golden.queries.items()]
-        labelled = GoldenSet(queries, relevance_level=self.stored_level)
+        labelled = replace(golden, _queries=queries, relevance_level=self.stored_level)
         return Comparison(replace(self.now, golden=labelled), replace(self.baseline, golden=labelled))
 
 

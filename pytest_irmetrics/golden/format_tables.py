@@ -20,10 +20,12 @@ from pytest_irmetrics.golden.query import query_as_dict
 from pytest_irmetrics.golden.rows import ConversionError, Row, golden_set_of, judgments_of, refuse
 from pytest_irmetrics.golden.source import Source, Wrong
 
-_HELD = frozenset(("tags", "weight", "params"))
+_OPTIONAL = ("tags", "weight")
+"""The keys of a query that have a column."""
+_HELD = frozenset((*_OPTIONAL, "params"))
 FORMATS = {"csv": Format((".csv",), _HELD), "tsv": Format((".tsv",), _HELD), "beir": Format((), frozenset())}
 
-_COLUMNS = ("query", "docid", "rating", "id", "tags", "weight")
+_COLUMNS = ("query", "docid", "rating", "id", *_OPTIONAL)
 _COLUMN_NAMES = f"{', '.join(_COLUMNS)} and params.NAME"
 _ALIASES = {
     **dict.fromkeys(("doc_id", "doc id", "corpus-id"), "docid"),  # the second of Quepid, the last of BEIR
@@ -226,14 +228,14 @@ def _judgment_rows(golden: GoldenSet) -> list[list[str]]:
     records = []
     for query in queries:
         own = query_as_dict(query, short=True)
-        about = {"tags": ", ".join(query.tags), "weight": str(own.get("weight", ""))}
+        about = {key: str(own.get(key, "")) for key in _OPTIONAL} | {"tags": ", ".join(query.tags)}
         about |= {f"params.{name}": _write_param(value) for name, value in query.params.items()}
         for doc_id, grade in query.judgments.items():
             record = {"id": str(own.get("id", "")), "query": query.text or "", "docid": doc_id, **about}
             record = {name: guard_formula(cell) for name, cell in record.items()}
             records.append(record | {"rating": repr(grade)})
             about = {}
-    columns = ["id", "query", "docid", "rating", "tags", "weight", *(name for one in records for name in one)]
+    columns = ["id", "query", "docid", "rating", *_OPTIONAL, *(name for one in records for name in one)]
     header = [name for name in dict.fromkeys(columns) if any(record.get(name) for record in records)]
     return [header, *([record.get(name, "") for name in header] for record in records)]
 

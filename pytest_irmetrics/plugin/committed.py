@@ -129,12 +129,12 @@ def _read_at(fork: _Fork, item: GatedItem) -> CommittedTest:
         return CommittedTest(report)
     run = Run.of(answers, stored.header) if moved_from else stored
     report.renamed_from = None if own is None or path_then == path else path_then
-    told = [f"Its baseline was {path_then}."] if report.renamed_from else []
+    renamings = [f"Its baseline was {path_then}."] if report.renamed_from else []
     for one, count in counts.items():
         where = "under another id" if one == path_then else f"in {one}"
-        told.append(f"{plural(count, 'query was', 'queries were')} {where}.")
+        renamings.append(f"{plural(count, 'query was', 'queries were')} {where}.")
     known = _golden_set_under_todays_ids(item, fork, source, run, moved_from)
-    return CommittedTest(report, run, *known, told, is_partial=own is None)
+    return CommittedTest(report, run, *known, renamings, is_partial=own is None)
 
 
 def baselines_gone_since(
@@ -282,7 +282,7 @@ def _golden_set_under_todays_ids(
         golden_set = known[path]
         if golden_set is not None and old_id in golden_set.queries:
             queries[query_id] = replace(golden_set.queries[old_id], id=query_id)
-    return GoldenSet(list(queries.values()), relevance_level=golden.relevance_level), why
+    return replace(golden, _queries=queries.values()), why
 
 
 def _golden_path(fork: _Fork, baseline: str, run: Run) -> str:

@@ -272,7 +272,7 @@ async def _measure(item: GatedItem, retriever: Any, ask: Ask, stored: Run | None
 def _decided(
     item: GatedItem, gates: Gates, now: Evaluation, comparison: Comparison | None, against: Against
 ) -> ItemResult:
-    """Decide the test's gates on today's run, compared with one called `against`."""
+    """Decide the test's gates on today's run, compared with one called `against`; cli/score.py does the same of a stored run."""
     settings = item.settings
     storing = settings.update and not against.given
     gates = with_each_tag(gates, now, None if storing else comparison)

@@ -25,7 +25,10 @@ _WIDTH, _HEIGHT, _MARGIN = 720, 140, 14
 
 @dataclass(slots=True)
 class HistoryPoint:
-    """One version of a baseline, scored under today's golden set and compared with the version before it."""
+    """One version of a baseline, scored under today's golden set and compared with the version before it.
+
+    `history_of` in analysis/history.py fills it in.
+    """
 
     commit: str
     """Its id; empty for a version that is not committed."""

@@ -1,6 +1,7 @@
 """The report of one test item: what a worker sends to the controller, and what the JSON report holds of a test.
 
-Its dataclasses hold plain JSON values only, under the names that the JSON report has. ``ItemReport.dumps`` and
+Its dataclasses hold plain JSON values only, under the names that the JSON report has; a new field needs a default, as reports that
+were written before lack it. ``ItemReport.dumps`` and
 ``ItemReport.loads`` are its way onto a pytest test report and back.
 """
 
