@@ -181,12 +181,11 @@ def is_uuid(doc_id: str | None) -> bool:
 
 def first_repeat(ids: Sequence[str]) -> tuple[str, int, int] | None:
     """Return the first id that comes a second time, with its two ranks, from 1; None where all are different."""
-    if len(set(ids)) == len(ids):
-        return None
     ranks: dict[str, int] = {}
-    return next(
+    found = (
         (doc, ranks[doc], rank) for rank, doc in enumerate(ids, 1) if ranks.setdefault(doc, rank) != rank
     )
+    return next(found, None)
 
 
 def ranked(scores: Iterable[tuple[str, float]]) -> tuple[str, ...]:
