@@ -35,7 +35,10 @@ class FileError(IRMetricsError):
 
 
 def read_bytes(path: Path, limit: int = MAX_RUN_BYTES) -> bytes:
-    """Return the content of a regular file of at most `limit` bytes that may hold UTF-8, unpacked if it is gzip. Raises FileError."""
+    """Return the content of a regular file of at most `limit` bytes that may hold UTF-8, unpacked if it is gzip. Raises FileError.
+
+    The corpus of the command `label` alone is read line by line, in cli/label.py.
+    """
     try:
         # Before it is opened: a pipe would wait for its writer, and some devices do something.
         status = path.stat()

@@ -212,7 +212,7 @@ def _read_documents(options: argparse.Namespace, items: Sequence[Unjudged]) -> t
         shared.print_note(f"{options.file}: chunks are shown without their texts. {advice}")
     # Of a document a corpus has more than the chunk for which it came back.
     known = {}
-    for query, doc_id, *_ in items:
+    for query, doc_id in ((one.query, one.doc_id) for one in items):
         found = chunks.get((folded(query.text or query.id), doc_id), {"": ""})
         known[query.id, doc_id] = texts.get(doc_id) or found.get(query.id) or [*found.values()][-1]
     return {one: titles.get(one) or titles.get(document_of(one), "") for one in wanted}, known

@@ -21,7 +21,7 @@ class Row(NamedTuple):
     doc: str
     grade: str
     about: Mapping[str, str] = {}
-    """What the row says of the query: cells by column, ``params.NAME`` or a key of a query."""
+    """What the row says of the query: cells by column, ``params.NAME`` or a key of a query that `_COLUMNS` of format_tables.py has."""
 
 
 def golden_set_of(rows: Iterable[Row], source: Source, texts: Mapping[str, str] = {}) -> GoldenSet:

@@ -46,7 +46,7 @@ OPTIONS: dict[str, tuple[dict[str, Any], str]] = {
 """Option → what `addoption` takes of it, and its help.
 
 `GatedItem.command` repeats those that say how a test is asked in the commands that it prints; `_NARROWING_OPTIONS` of
-plugin/baselines.py names those that leave out tests.
+plugin/baselines.py names those that leave out tests, `_notes` of plugin/recorder.py those that are in vain where no test gates.
 """
 
 

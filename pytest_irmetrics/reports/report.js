@@ -1,4 +1,5 @@
 "use strict";
+// What it looks for by name, data-… and class is in report_queries.jinja and report_blocks.jinja.
 // The page reads without this script, which adds: finding, filtering and sorting, sorting of the index, copying of commands.
 
 const list = document.querySelector(".queries"), controls = document.querySelector(".controls");

@@ -21,7 +21,7 @@ class AnswerError(IRMetricsError, ValueError):
 class RetrievalOptions(NamedTuple):
     """How a retriever is asked and its answers are read; `in_executor` leaves out what cannot be pickled, or is large, for workers.
 
-    A setting that is called as a field, but for its `ir_`, sets it.
+    A setting that is called as a field, but for its `ir_`, sets it; from Python a keyword of `evaluate` does (evaluation/evaluate.py).
     """
 
     depth: int
