@@ -192,7 +192,7 @@ def _read_metric(name: str, depth: int | None, custom: CustomMetrics) -> Metric 
         metric = parse_metric(name, custom=custom)
     except MetricError:
         return Metric(name)
-    return metric if metric.kind not in ("latency", "overlap") and metric.is_within(depth) else None
+    return metric if metric.is_stored and metric.is_within(depth) else None
 
 
 def with_answers(run: Run, new: Run, custom: CustomMetrics) -> Run:

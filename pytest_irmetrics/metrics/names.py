@@ -65,6 +65,11 @@ class Metric:
         """The highest possible value; infinity for latencies and custom metrics."""
         return _family(self).upper
 
+    @property
+    def is_stored(self) -> bool:
+        """Whether the header of a baseline has its mean, and rankings prove it: no latency, nor an overlap, which takes two runs."""
+        return self.kind not in ("latency", "overlap")
+
     def is_within(self, depth: int | None) -> bool:
         """Tell whether rankings of a depth reach its cut-off; one without a cut-off reads what there is, and None is no limit."""
         return depth is None or (self.cutoff or 0) <= depth

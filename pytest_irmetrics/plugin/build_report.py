@@ -132,7 +132,7 @@ def _run_to_store(item: GatedItem, result: ItemResult) -> Run:
     means = {
         metric.name: mean
         for metric in evaluation.metrics
-        if metric.kind not in ("latency", "overlap") and (mean := evaluation.mean_or_none(metric)) is not None
+        if metric.is_stored and (mean := evaluation.mean_or_none(metric)) is not None
     }
     path, limits = golden.path, [(one.metric, one.tag, one.word, one.limit) for one in gates]
     header = Header(
