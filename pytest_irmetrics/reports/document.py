@@ -187,7 +187,7 @@ def _means(item: ItemReport) -> Iterator[Block]:
         columns = _row_columns(
             item, "metric", "limit", "now", "baseline", "change", "in full", "worse", "better"
         )
-        yield Table.of(shown, columns, drawn=shown, whole=["limit"], until=Level.NORMAL)
+        yield Table.of(shown, columns, whole=["limit"], until=Level.NORMAL)
     if len(failed) > _FAILED_MEANS:
         yield Text(f"And {len(failed) - _FAILED_MEANS:,} more (-v names all).", until=Level.NORMAL)
     if item.rows:

@@ -138,7 +138,7 @@ def _block(block: Block) -> Iterator[str]:
             yield _row(["--:" if side == ">" else ":--" for side in block.align])
             for place, row in enumerate(block.rows):
                 first, *cells = map(_cell, row)
-                last = [f"**{cells.pop()}**"] if place in block.bad and cells[-1] else []
+                last = [f"**{cells.pop()}**"] if place in block.bad else []
                 yield _row([_code(row[0], 80, in_cell=True) if first else "", *cells, *last])
         case Query():
             query = block.report
@@ -153,7 +153,7 @@ def _block(block: Block) -> Iterator[str]:
 
 def _cell(text: str) -> str:
     """Return a cell of a table, where a number is no entry of a list."""
-    return text.rstrip().replace("*", r"\*") if re.fullmatch(r"[\d.,+−-]*[ *]?", text) else _words(text, 200)
+    return text if re.fullmatch(r"[\d.,+−-]*", text) else _words(text, 200)
 
 
 def _row(cells: Sequence[str]) -> str:
