@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import re
+import subprocess
 
 import pytest
 
@@ -139,6 +140,17 @@ UNREADABLE = [
     ("", "empty"),
     (None, "holds no baseline of this test"),
 ]
+
+
+def test_of_more_than_forty_versions_each_sign_is_the_last_of_several(folder):
+    stream = "".join(
+        f"commit refs/heads/main\ncommitter A <a@b> {n} +0000\ndata 1\nc\nM 644 inline {BASELINE}\ndata {len(text)}\n{text}\n"
+        for n in range(42)
+        for text in [stored(refund="x" if n in (19, 41) else "d1", hours=f"h1 y{n}")]
+    )
+    subprocess.run(["git", "fast-import", "--quiet"], cwd=folder, input=stream.encode(), check=True)
+    git(folder, "reset", "--quiet", "--hard")
+    assert f" {'█' * 39}▁\n" in history().out
 
 
 def test_a_version_that_cannot_be_read_is_named_and_the_next_compared_with_the_last_that_could(folder):

@@ -127,6 +127,12 @@ def test_the_json_report_has_the_texts_of_what_nobody_judged_yet(project):
     ("relevant", "returned", "path"),
     [
         ("refund.md", "Document('web', 'c1', file='refund.md'), Document('web', 'c2', file='faq.md')", FILE),
+        # A part that is the item again is looked through a few times.
+        (
+            "refund.md",
+            "*[setattr(d := Document('web', 'c1', file='refund.md'), 'node', d), d][1:],",
+            FILE,
+        ),
         # No id can be read.
         ("refund.md", "Document(None, file='faq.md'), Document(None, file='refund.md')", FILE),
         ("refund.md", "(Document(None, file='refund.md'), 0.9),", 'doc[0].metadata["file"]'),

@@ -22,7 +22,7 @@ WHOLE = [
 CUT = [
     {"id": 1, "doc_id": "handbook", "text": "Return it within thirty days"},
     {"id": 2, "doc_id": "handbook", "text": "In the EU: THE WAY back costs nothing."},
-    {"id": 3, "doc_id": "handbook", "text": "Then we repair."},
+    {"id": 3, "doc_id": "handbook", "text": "Then we repair; it costs nothing."},
 ]
 
 
