@@ -79,8 +79,8 @@ def replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Ret
             f"The stored run was asked for {run.depth} results, and {options.depth} are asked for here (ir_depth, or depth in ir_golden). Store the run anew at that depth, or ask for {run.depth}."
         )
     missing = [query.id for query in queries if query.id not in run]
-    # Without a depth, one query alone may well have had an empty answer.
-    if len(missing) == len(queries) > (1 if run.depth is None else 0):
+    # One query alone may well have had an empty answer; where that is known to be none, it has an error of its own.
+    if len(missing) == len(queries) > 1:
         raise RetrievalError(
             f"The stored run has no query that is asked here: it has {listed(list(run), 3, quote) or 'no query'}, and asked is {listed(missing, 3, quote)}. Queries go by their ids. Give the run of this golden set, or store it anew."
         )

@@ -170,6 +170,7 @@ def test_whatever_can_be_called_is_called_with_text_and_depth(kind):
         ("runs/best.trec", "Give a callable of (query, k)"),
         (Document(invoke=5), "Give a callable of (query, k)"),
         (Engine, "It is a class: give an object of it."),
+        (type("Chain", (), {"invoke": print}), "It is a class: give an object of it."),
     ],
 )
 def test_what_is_no_retriever_is_refused(retriever, words):
