@@ -214,10 +214,11 @@ def _goes_by_source(results: Sequence[Result]) -> bool:
     Where there are no others they go by the source, unless that may be the name of a store or a kind: it comes back for more
     than half of the queries, or has many ids.
     """
-    found = [one for one in results if one.ranking]
-    others = Counter(one.by_source for one in found)
+    others = Counter(one.by_source for one in results if one.ranking)
     if others[True] or others[False]:
         return others[True] > others[False]
+    # Others, such as chunks with a judged passage, have one name alone.
+    found = [one for one in results if one.ranking_by_source is not None]
     sources = Counter(chain.from_iterable({*map(document_of, one.ranking_by_source or ())} for one in found))
     ids = {doc_id for one in found for doc_id in one.ranking}
     are_documents = 2 * max(sources.values(), default=0) <= len(found)

@@ -52,7 +52,7 @@ def _safe(name: str, allowed: re.Pattern[str]) -> str:
     if allowed.fullmatch(name) and not is_odd:
         return name
     digest = hashlib.sha256(name.encode("utf-8", "surrogatepass")).hexdigest()[:8]
-    return f"{_UNSAFE.sub('_', name)[:_MAX_LENGTH]}_{digest}"
+    return f"{_UNSAFE.sub('_', name)[:_MAX_LENGTH].strip('.')}_{digest}"
 
 
 class BaselineName(NamedTuple):

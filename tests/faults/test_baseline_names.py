@@ -79,6 +79,7 @@ FILES = {  # the id of a parameter, and the baseline's name; these are committed
     "a_0123abcd": "test_a[faq-a_0123abcd].json",
     "x" * 94: f"test_a[faq-{'x' * 94}].json",
     "x" * 95: f"test_a[faq-{'x' * 95}_",
+    f"{'x' * 94}.y": f"test_a[faq-{'x' * 94}_",
 }
 NAMES = {
     *FILES.values(),
