@@ -22,6 +22,7 @@ _EDITS = {
     "dropped": ("query dropped", "queries dropped"),
     "excluded": ("query excluded (xfail)", "queries excluded (xfail)"),
     "reworded": ("query reworded (text or params)", "queries reworded (text or params)"),
+    "respelt": ("query in other letters (case, white space)", "queries in other letters (case, white space)"),
     "passages": ("query with other passages", "queries with other passages"),
     "included": ("query not excluded any more", "queries not excluded any more"),
     "added": ("query added", "queries added"),
@@ -58,6 +59,7 @@ def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterato
     yield from (Edit("dropped", query_id) for query_id in comparison.removed)
     yield from (Edit("added", i) for i in comparison.new if today.queries[i].xfail is None)
     yield from (Edit("reworded", query_id) for query_id in comparison.reworded)
+    yield from (Edit("respelt", query_id) for query_id in comparison.respelt)
     yield from (Edit("passages", query_id) for query_id in comparison.passages_edited)
     for query_id in comparison.paired:
         query, answer = today.queries[query_id], answers[query_id]

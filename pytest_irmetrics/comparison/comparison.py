@@ -160,8 +160,14 @@ class Comparison:
         """Whether the golden set has other queries, labels or excluded queries than the baseline was stored with."""
         answers, queries = self.baseline.run.answers, self.full.golden.queries
         unpaired = self.removed or self.new or self.reworded or self.passages_edited
-        excluded = (stored_runs.is_excluded_otherwise(queries[i], answers[i]) for i in self.paired)
-        return bool(unpaired or self.under_stored_labels) or any(excluded)
+        otherwise = (stored_runs.is_excluded_otherwise(queries[i], answers[i]) for i in self.paired)
+        return bool(unpaired or self.under_stored_labels or self.respelt) or any(otherwise)
+
+    @cached_property
+    def respelt(self) -> list[str]:
+        """Ids of the paired queries whose texts are in other letters than when the baseline was stored; not of those whose text is the id."""
+        answers, asked = self.baseline.run.answers, self.now.golden.queries
+        return [i for i in self.paired if i != asked[i].text and answers[i].text not in (None, asked[i].text)]
 
     @cached_property
     def wrong_means(self) -> Sequence[stored_runs.WrongMean]:
