@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import LFS_POINTER
-from pytest_irmetrics.base.wording import printable
+from pytest_irmetrics.base.wording import FEW, listed, printable
 
 _OPTIONS = (
     *("--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs"),
@@ -134,9 +134,13 @@ class Repository:
         shallow = "."
         if self.is_shallow:
             shallow, fetch = f", a shallow clone. {_WHOLE_CLONE}", ["--unshallow", *fetch]
-        raise GitError(
-            f"Git knows no commit {printable(revision)} in {self._where()}{shallow} Fetch it: {self._command_to_type('fetch', *fetch)}; or give another branch, tag or commit."
-        )
+        cure = f"{shallow} Fetch it: {self._command_to_type('fetch', *fetch)}; or give another branch, tag or commit."
+        if not self._ask("remote"):
+            names = self._ask("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags").split()
+            cure = (
+                f", which has no remote. Give one that it has: {printable(listed(names, FEW)) or 'none yet'}."
+            )
+        raise GitError(f"Git knows no commit {printable(revision)} in {self._where()}{cure}")
 
     def merge_base(self, revision: str) -> str:
         """Return the commit where HEAD left a revision: their best common ancestor, the latest if there are several.

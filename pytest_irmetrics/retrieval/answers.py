@@ -52,7 +52,7 @@ def describe_refused(value: object, refused: RefusedError) -> str:
         for name in ("metadata", "meta", "payload"):
             if isinstance(mapping := value_of(value, name), Mapping):
                 return f"{type_name(value)} with {name} {as_code(dict(mapping))}. {advice}"
-    elif len(shown) <= 60:
+    elif len(shown) <= 40:
         return f"{shown}. {advice}"
     return f"{type_name(value)}. {advice} It is {shown}."
 

@@ -21,7 +21,6 @@ from pytest_irmetrics.base.wording import (
     listed,
     printable,
     quote,
-    type_name,
     value_of,
 )
 from pytest_irmetrics.retrieval import answers
@@ -50,6 +49,8 @@ _HELD_BACK = {
     ("__aiter__",): (("__iter__",), "It is asynchronous: return a list, [doc async for doc in found]."),
 }
 """Names that a type has where it holds its results back → names that it then lacks, and what to return instead."""
+_HOLDERS = 9
+"""Of a mapping that is no answer, how many mappings are looked through for a list."""
 
 
 def draw_items(answer: Any, k: int | None) -> list[Any]:
@@ -111,15 +112,28 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
             if key in ("error", "errors", "detail", "message"):
                 said = f"It looks like an error, {printable(str(value), 60)}: let your function raise it."
                 raise answers.RefusedError(said)
-            held = isinstance(value, (list, Mapping))
-            cure = f"a {type_name(value)}. Return that: `answer[{as_code(key)}]`"
+            why, path = f"{describe(key)} maps to {describe(value)}", _path_to_list(answer)
+            why = f"`{path}` is a list: return that" if path else why
             raise answers.RefusedError(
-                f"It is not a mapping of id to score: {describe(key)} maps to {cure if held else describe(value)}. Its keys: {listed([*answer], FEW, as_code)}."
+                f"It is not a mapping of id to score: {why}. Its keys: {listed([*answer], FEW, as_code)}."
             )
         if math.isnan(score):
             raise answers.RefusedError(f"The score of {describe(key)} is NaN.")
         scores.append((doc, score))
     return ranked(scores)
+
+
+def _path_to_list(answer: Mapping[Any, Any]) -> str:
+    """Return the code that reads a list in a mapping, of several the first of what has ids, else that holds anything; empty where there is none."""
+    firsts: dict[str, list[Any]] = {}
+    holders: list[tuple[str, Mapping[Any, Any]]] = [("answer", answer)]
+    for path, holder in holders:
+        parts = {f"{path}[{as_code(key)}]": value for key, value in holder.items()}
+        firsts |= {one: value[:1] for one, value in parts.items() if isinstance(value, list)}
+        holders += [(i, one) for i, one in parts.items() if isinstance(one, Mapping)][
+            : _HOLDERS - len(holders)
+        ]
+    return max(firsts, key=lambda i: 2 * len(firsts[i]) - len(answers.without_id(firsts[i])), default="")
 
 
 # Responses of search engines
