@@ -28,7 +28,8 @@ from pytest_irmetrics.thresholds import AUTO, MIN_TAGGED
 _About = Callable[..., Iterator[str]]
 """What a note says, if anything, of an ItemResult; of two runs, of their Comparison and the ItemResult."""
 
-_ON_CUT = "The border of a chunk cuts it, or the text was edited: let chunks overlap by as much, or judge a shorter text."
+_ON_CUT = "The border of a chunk cuts it: let chunks overlap by as much, or judge a shorter text."
+_ON_HALF = "Beside that part the chunk has other words: look for a typo in the golden set, or an edit of the document."
 _ON_CASE = "Case counts: return chunks as the corpus has them, or judge the text that comes back."
 _ON_MISSED = "The ranking missed it, or the corpus words it otherwise, or cuts it into small pieces."
 
@@ -119,22 +120,16 @@ def _nothing_relevant(result: ItemResult) -> Iterator[str]:
 def _came_back_empty(result: ItemResult) -> Iterator[str]:
     """Name the queries that came back empty, but for those that did in the other run, where there is one.
 
-    Not where a failure says that next to nothing comes back, nor of single queries (``--ir-query``), which are shown, nor those
+    Not where a failure says that nothing comes back, nor of single queries (``--ir-query``), which are shown, nor those
     that a stored run says nothing of.
     """
-    comparison, failed = result.comparison, [verdict for verdict in result.verdicts if verdict.failed]
-    if result.evaluation.only is not None or any(verdict.word == "empty" for verdict in failed):
+    comparison, now = result.comparison, result.evaluation
+    if now.only is not None or any(verdict.word == "empty" for verdict in result.verdicts):
         return
-    now = result.evaluation
     asked = (query.id for query in now.counted if not query.no_answer)
     empty = [i for i in asked if not now.has_results(i) and i not in now.retrieved.missing]
     if comparison is not None:
         empty = [i for i in empty if not comparison.has(i) or comparison.baseline.has_results(i)]
-    if comparison is not None and empty and any(verdict.holds_to_baseline for verdict in failed):
-        from pytest_irmetrics.analysis.signs import find_sign  # noqa: PLC0415 - needed after a failure alone
-
-        if find_sign(comparison).kind == "nothing_returned":
-            return
     if empty:
         is_new = comparison is None or any(query_id not in comparison.baseline.run for query_id in empty)
         since = "" if is_new else f", and did not in {result.against.name}"
@@ -192,17 +187,23 @@ def _answers_cut_short(result: ItemResult) -> Iterator[str]:
     yield f"No query got the {depth} results that were asked for; the longest answer has {longest}. {advice}"
 
 
-def _forbidden_in_other_letters(result: ItemResult) -> Iterator[str]:
-    """Name forbidden documents whose ids came back in another case or Unicode form: to all checks these are other documents."""
+def _ids_in_other_letters(result: ItemResult) -> Iterator[str]:
+    """Name judged and forbidden documents whose ids came back in another case or Unicode form alone: to all scores and checks these are others.
+
+    Not where a verdict is about ids.
+    """
     found, evaluation = [], result.evaluation
-    for query in (one for one in evaluation.counted if one.forbidden):
-        wanted, own = {folded(doc_id): doc_id for doc_id in query.forbidden}, {*known_ids(query)}
-        came = dict.fromkeys(documents_of(query, chain(*evaluation.rankings(query.id))))
-        others = ((folded(doc_id), doc_id) for doc_id in came if doc_id not in own)
-        found += [(query.id, wanted[form], doc_id) for form, doc_id in others if form in wanted]
-    if found:
+    for query in evaluation.counted:
+        answers, known = evaluation.rankings(query.id), known_ids(query)
+        missing = {folded(one): one for one in known if not any(one in ranking for ranking in answers)}
+        # As nearly always none is in it: to fold each id of 10,000 answers of 100 takes a second.
+        text = f" {folded(' '.join(chain(*answers)))} " if missing else ""
+        if any(f" {form} " in text for form in missing):
+            came = ((folded(one), one) for one in dict.fromkeys(documents_of(query, chain(*answers))))
+            found += [(query.id, missing[f], one) for f, one in came if f in missing and one not in known]
+    if found and not any(verdict.word == "ids" for verdict in result.verdicts):
         named = listed(found, FEW, lambda one: f"{one[0]}: {one[1]!a} as {one[2]!a}")
-        yield f"What came back is in other letters than what is forbidden, and so is not: {named}. Forbid the ids as they come back."
+        yield f"What came back is in other letters than what is judged or forbidden, and so is neither: {named}. If it is one document, let both sides write it alike."
 
 
 def _further_chunks(result: ItemResult) -> Iterator[str]:
@@ -217,14 +218,6 @@ def _further_chunks(result: ItemResult) -> Iterator[str]:
         yield (
             f"{further:,} of {plural(total, 'result')} are further chunks of documents that stand above, and take the place of others. Set `ir_duplicates = collapse`, and ask for more (`ir_depth = 50`)."
         )
-
-
-def _slowest(result: ItemResult) -> Iterator[str]:
-    """Name the slowest queries, where a latency is reported."""
-    took = {query_id: max(times) for query_id, times in result.evaluation.retrieved.latencies.items()}
-    if took and any(metric.kind == "latency" for metric in result.evaluation.metrics):
-        slowest = sorted(took, key=lambda query_id: -took[query_id])[:FEW]
-        yield f"The slowest queries: {listed(slowest, word=lambda query_id: f'{query_id} {took[query_id]:,.1f} ms')}."
 
 
 def _not_in_the_run(result: ItemResult) -> Iterator[str]:
@@ -251,7 +244,7 @@ def _other_order_by_rank(result: ItemResult) -> Iterator[str]:
 def _unmatched_passages(result: ItemResult) -> Iterator[str]:
     """Name the judged passages that no chunk holds, returned or at an earlier stage, although chunks of their document were returned.
 
-    Beside a baseline those alone that it had found; first those that the border of a chunk cuts in two.
+    Beside a baseline those alone that it had found; first those that came in part.
     """
     evaluation, golden, comparison = result.evaluation, result.evaluation.golden, result.comparison
     missed: list[tuple[str, str]] = []
@@ -267,7 +260,8 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
         missed += [(query.id, one.key) for one in query.passages if one.key in lost and one.doc in returned]
     no = "no longer" if comparison is not None and all(comparison.has(i) for i, _ in missed) else "not"
     for part, what, cause in (
-        ("half", f"{no} whole in any returned chunk, only in part", _ON_CUT),
+        ("cut", f"{no} whole in any returned chunk, only in part", _ON_CUT),
+        ("half", f"{no} whole in any returned chunk, only in part", _ON_HALF),
         ("case", f"{no} in any returned chunk but in other capitals or small letters", _ON_CASE),
         ("", f"{no} in any returned chunk, though chunks of the document came back", _ON_MISSED),
     ):
@@ -383,23 +377,21 @@ def _hidden_slices(comparison: Comparison, result: ItemResult) -> Iterator[str]:
         yield f"{hides}{metric.name} fell by {score_text(-change.delta)} in `{change.tag}` ({counts}); the others moved by {signed_text(fall.others_delta)}."
 
 
-def _run_noise(comparison: Comparison, result: ItemResult, *, small: bool) -> Iterator[str]:
-    """Say of means that may not fall by as much as differs from run to run (``small``), or by more, how much that is."""
+def _run_noise(comparison: Comparison, result: ItemResult) -> Iterator[str]:
+    """Say of means that may not fall by as much as differs from run to run how much that is."""
     for verdict in result.verdicts:
         held = verdict.word == "max_drop" and verdict.state in ("passed", "undecided") and not verdict.single
         if not held or verdict.metric is None or verdict.limit is None:
             continue
         noise = comparison.run_noise(verdict.metric, verdict.tag)
-        if noise is not None and (verdict.limit < noise.margin) is small:
-            what = mean_name(verdict.metric, verdict.tag)
-            less = "less" if small else "no less"
-            limit = f"max_drop {score_text(verdict.limit)} of {what}"
-            yield f"{limit} is {less} than what differs from run to run. {noise_text(noise, verdict.limit)}"
+        if noise is not None and verdict.limit < noise.margin:
+            limit = f"max_drop {score_text(verdict.limit)} of {mean_name(verdict.metric, verdict.tag)}"
+            yield f"{limit} is less than what differs from run to run. {noise_text(noise, verdict.limit)}"
 
 
 def _relevant_counts(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Count what became of the relevant documents where nothing fails and an answer is another than before."""
-    if not (result.failed or comparison.is_unchanged):
+    if not (result.failed or comparison.is_unchanged or comparison.now.golden.judges_nothing):
         from pytest_irmetrics.analysis.kind_of_change import relevant_counts  # noqa: PLC0415 - with -v alone
 
         yield relevant_counts(comparison, result.leading_metric)
@@ -414,9 +406,8 @@ _NOTES: Sequence[tuple[str, _About]] = (
     ("quiet", _came_back_empty),
     ("quiet", _queries_left_out),
     ("normal", _answers_cut_short),
-    ("quiet", _forbidden_in_other_letters),
+    ("quiet", _ids_in_other_letters),
     ("normal", _further_chunks),
-    ("verbose", _slowest),
     ("quiet", _not_in_the_run),
     ("quiet", _other_order_by_rank),
     ("normal", _unmatched_passages),
@@ -431,8 +422,7 @@ _COMPARED: Sequence[tuple[str, _About]] = (
     ("quiet", _sign),
     ("normal", _missing_judgments),
     ("normal", _hidden_slices),
-    ("normal", partial(_run_noise, small=True)),
-    ("verbose", partial(_run_noise, small=False)),
+    ("normal", _run_noise),
     ("verbose", _relevant_counts),
 )
 """The notes on a run beside another one, likewise."""

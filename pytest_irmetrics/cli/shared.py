@@ -190,12 +190,11 @@ def write_file(name: str, data: bytes, again: str = "write it again") -> None:
 
 
 def load_golden(name: str, custom_metrics: Collection[str]) -> GoldenSet:
-    """Load the golden set in a file or folder, or ``-``: in standard input, which is YAML. Raises GoldenSetError and CommandError.
-
-    Its file cannot be read again later where it is ``-``.
-    """
+    """Load the golden set in a file or folder, or ``-``: in standard input, which is YAML. Raises GoldenSetError and CommandError."""
     with readable_file(name, ".yaml") as path:
-        return GoldenSet.load(path, custom_metrics=custom_metrics, shown=name)
+        golden = GoldenSet.load(path, custom_metrics=custom_metrics, shown=name)
+        _ = name == STANDARD and golden.lines  # kept, as the copy of standard input is gone hereafter
+    return golden
 
 
 def find_query(golden: GoldenSet, wanted: str, where: str) -> Query:

@@ -6,7 +6,6 @@ import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
-from math import inf
 from unicodedata import category, name, normalize
 
 from pytest_irmetrics.base.escape import is_invisible
@@ -15,7 +14,7 @@ from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import Query, folded, known_ids
 from pytest_irmetrics.metrics import Metric, Scorer, mean_of_scored
-from pytest_irmetrics.thresholds import EACH_TAG, MIN_TAGGED, WORDS, Limit
+from pytest_irmetrics.thresholds import EACH_TAG, WORDS, Limit
 
 _Note = tuple[str, str]
 """A place, ``path:line``, and a sentence."""
@@ -126,23 +125,14 @@ def _ineffective_thresholds(golden: GoldenSet) -> Iterator[_Note]:
             said = f"`{word}: {limit}` of {threshold.metric}"
             if limit is not None and _always_passes(threshold.metric, word, limit, len(over)):
                 yield threshold.origin, f"{said} is a gate that nothing fails. Write a limit, or off."
-            elif limit is not None and word in ("min", "min_each"):
+            elif limit is not None and word in ("min", "min_each") and threshold.tag != EACH_TAG:
                 counted = [query for query in over if query.xfail is None and query.judgments]
-                sets = _of_each_tag(counted) if threshold.tag == EACH_TAG else [counted]
-                bests = [_best_possible(threshold.metric, word, one, golden) for one in sets]
-                best = min((one for one in bests if one is not None), default=inf)
-                if best < limit.value - TOLERANCE:
+                best = _best_possible(threshold.metric, word, counted, golden)
+                if best is not None and best < limit.value - TOLERANCE:
                     score = score_text(best, limit.value)
                     message = f"{said} cannot be met: with these judgments the best ranking there is scores {score}."
                     advice = "Lower it, or choose a metric that allows for how many documents are relevant (r_precision, ndcg)."
                     yield threshold.origin, f"{message} {advice}"
-
-
-def _of_each_tag(counted: Sequence[Query]) -> list[list[Query]]:
-    """Return the groups of queries that a limit on each tag is on: those of each tag that enough queries carry."""
-    tags = sorted({tag for query in counted for tag in query.tags})
-    tagged = ([query for query in counted if tag in query.tags] for tag in tags)
-    return [one for one in tagged if len(one) >= MIN_TAGGED]
 
 
 def _always_passes(metric: Metric, word: str, limit: Limit, queries: int) -> bool:

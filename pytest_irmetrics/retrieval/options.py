@@ -86,7 +86,7 @@ class Seen:
         self.titles: dict[str, str] = {}
         """Id → the title of the document."""
         self.almost_held: dict[tuple[str, str], str] = {}
-        """Query id and key of a judged passage → what a returned chunk holds of it: a `half` of its words, or all in another `case`."""
+        """Query id and key of a judged passage → what a returned chunk holds of it, as `passages._near_match` has it."""
         self.texts: dict[str, dict[str, str]] = {}
         """Query id → chunk or document in its first ranking → the text that came back, where chunks were read as such."""
         self.items: list[Any] = []

@@ -67,8 +67,9 @@ def read_chunk_ranking(
         wanted = judged.get(document, ())
         held = [passage.key for passage in wanted if passage.normalized in content]
         for passage in wanted:
-            how = "" if passage.key in held else _near_match(passage, content)
-            if how and seen.almost_held.get((query.id, passage.key)) != "case":  # that says what to mend
+            if how := "" if passage.key in held else _near_match(passage, content):
+                # Of several chunks the one that says most of what to mend, which is the first in the alphabet.
+                how = min(how, seen.almost_held.get((query.id, passage.key), how))
                 seen.almost_held[query.id, passage.key] = how
         stands_for: list[str] = held
         # Of a query that judges by document alone no chunk is anything else, whether or not its document is judged.
@@ -85,16 +86,19 @@ def read_chunk_ranking(
 
 
 def _near_match(passage: Passage, text: str) -> str:
-    """Say how a chunk nearly holds a passage: `case` in other capitals or small letters, `half` of its words; else nothing.
+    """Say how a chunk nearly holds a passage: `case` in other capitals or small letters, `cut` by its border, `half` of its words; else nothing.
 
     A half is the first or the last one of its words, as the longer side of a border has it.
     """
-    if passage.normalized.casefold() in text.casefold():
+    whole = passage.normalized
+    if whole.casefold() in text.casefold():
         return "case"
-    words = passage.normalized.split()
-    half = len(words) // 2
-    is_half = half > 1 and any(" ".join(part) in text for part in (words[:half], words[-half:]))
-    return "half" if is_half else ""
+    words = whole.split()
+    half = max(len(words) // 2, 2)
+    before, last, _ = text.partition(" ".join(words[-half:]))
+    _, first, after = text.rpartition(" ".join(words[:half]))
+    is_cut = (last and whole.endswith(before + last)) or (first and whole.startswith(first + after))
+    return "cut" if is_cut else "half" if last or first else ""
 
 
 def _chunk_entry(
