@@ -17,6 +17,7 @@ from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Grade, Metric
 from pytest_irmetrics.reports.item_report import (
     ROW_VERDICTS,
+    WORST,
     Degradation,
     ItemReport,
     Note,
@@ -50,7 +51,7 @@ class ItemResult:
     """The run that it was compared with: where a fall since another commit is all that counts, the run of then."""
     notes: list[Note] = field(default_factory=list)
     almost_held: Mapping[tuple[str, str], str] = field(default_factory=dict)
-    """Query id and key of a judged passage → what a returned chunk holds of it: a `half` of its words, or all in another `case`."""
+    """Query id and key of a judged passage → what a returned chunk holds of it, as `passages._near_match` has it."""
     not_in_index: frozenset[str] = frozenset()
     """The documents with a grade above 0 that the index is known to lack."""
     since: SinceReport | None = None
@@ -107,8 +108,9 @@ class ItemResult:
         from pytest_irmetrics.analysis.kind_of_change import kind_of_change  # noqa: PLC0415 - needed after a failure alone
 
         leading = self.leading_metric
+        shown = [one.query_id for one in report.queries[:WORST] if one.explains is not None]
         report.kind, report.kind_sentences, judgments_decide = kind_of_change(
-            comparison, self.gates, self.verdicts, leading, self.not_in_index
+            comparison, self.gates, self.verdicts, leading, self.not_in_index, shown
         )
         by = "" if leading is None or leading.kind == "overlap" else f" --by {shlex.quote(leading.name)}"
         report.judge = judge + by if judge and judgments_decide else None

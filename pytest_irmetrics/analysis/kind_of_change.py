@@ -37,11 +37,12 @@ def kind_of_change(
     verdicts: Sequence[Verdict],
     leading: Metric | None,
     not_in_index: Collection[str],
+    shown: Collection[str],
 ) -> tuple[str | None, list[str], bool]:
     """Return the kind of a sign, the sentences on what a failed fall is about, and whether to judge both runs before deciding.
 
     None, and no sentence, where no failed gate compares with another run. `leading` is the metric of which slices and missing
-    judgments are spoken, and `not_in_index` are judged documents that the index lacks.
+    judgments are spoken, `not_in_index` are judged documents that the index lacks, and `shown` the queries below the sentences.
     """
     failed = [verdict for verdict in verdicts if verdict.failed]
     fell = [verdict for verdict in failed if verdict.holds_to_baseline or verdict.on_fall]
@@ -65,11 +66,12 @@ def kind_of_change(
     missing = None
     if leading is not None and not (held or explained or kind in NOT_OF_JUDGMENTS):
         missing = missing_judgments(comparison, leading)
+    is_counted = side.paired and not side.now.golden.judges_nothing
     mean_fell = any(verdict.on_fall and verdict.tag is None for verdict in fell)
     sentences = [
         lacking,
         _chance_of(comparison, gates, failed[0]) if kind is None and lacking is None else None,
-        relevant_counts(side, leading) if kind is None and side.paired else text,
+        relevant_counts(side, leading, shown) if kind is None and is_counted else text,
         stages,
         _on_main_slice(side, leading) if leading is not None and mean_fell else None,
         missing,
@@ -127,15 +129,13 @@ def _on_main_slice(comparison: Comparison, metric: Metric) -> str | None:
     return f"{part} of the fall of {metric.name}{share} is in `{fall.change.tag}`, {fall.change.n:,} of {plural(comparison.change(metric).n, 'query')}."
 
 
-def relevant_counts(comparison: Comparison, metric: Metric | None) -> str:
+def relevant_counts(comparison: Comparison, metric: Metric | None, shown: Collection[str] = ()) -> str:
     """Count what became of relevant documents, by a metric's `rel` if it has one: how hit, recall and MRR moved, read together.
 
-    Of queries that were asked several times the counts are averages, over all pairs of an answer before and one now. Where
-    nothing is judged, documents of any kind are counted.
+    Of queries that were asked several times the counts are averages, over all pairs of an answer before and one now. Queries
+    that lost a document are named unless one of them is `shown`.
     """
-    if comparison.now.golden.judges_nothing:
-        return _document_counts(comparison)
-    judged, counts = 0, [0.0] * 6
+    judged, counts, losing = 0, [0.0] * 6, list[str]()
     level = dict(metric.parameters).get("rel") if metric is not None else None
     for query in comparison.now.counted:
         relevant = comparison.now.golden.relevant(query, level)  # type: ignore[arg-type]  # `rel` is a grade
@@ -144,23 +144,15 @@ def relevant_counts(comparison: Comparison, metric: Metric | None) -> str:
         judged += 1
         pairs = product(*comparison.rankings(query.id))
         moved = [_moves_of(relevant, before, now) for before, now in pairs]
-        averages = map(mean, zip(*moved, strict=True))
+        averages = [*map(mean, zip(*moved, strict=True))]
+        losing += [query.id] if averages[0] else []
         counts = [count + average for count, average in zip(counts, averages, strict=True)]
     left, came, before, now, lower, higher = map(round, counts)
+    of = f" (of {listed(losing, FEW)})" if losing and {*losing}.isdisjoint(shown) else ""
     return (
-        f"{plural(left, relevant_word(comparison.now))} left {_results(comparison)}, {came:,} came in; something relevant is found for "
+        f"{plural(left, relevant_word(comparison.now))} left {_results(comparison)}{of}, {came:,} came in; something relevant is found for "
         f"{now:,} of {plural(judged, 'query')} (was {before:,}), first at a lower rank for {lower:,}, higher for {higher:,}."
     )
-
-
-def _document_counts(comparison: Comparison) -> str:
-    """Count the documents that left and came in, and the queries whose answer holds other ones."""
-    left = came = changed = 0
-    for query in comparison.now.counted:
-        was, now = map(set, comparison.first_rankings(query.id))
-        left, came, changed = left + len(was - now), came + len(now - was), changed + (was != now)
-    of = plural(len(comparison.now.counted), "query")
-    return f"{plural(left, 'document')} left {_results(comparison)}, {came:,} came in, in {changed:,} of {of}; nobody has judged any."
 
 
 def _results(comparison: Comparison) -> str:

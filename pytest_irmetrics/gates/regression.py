@@ -281,8 +281,7 @@ class _Move:
         if p is None:
             return "."
         if too_few := self._too_few_changed(level):
-            gates = self.case.gates.of(self.gate.metric, self.gate.tag)
-            unheld = self.change.lost and "max_lost" not in gates
+            unheld = self.change.lost and not any(gate.word == "max_lost" for gate in self.case.gates)
             return f". {too_few}{' To fail on a query that falls to 0: max_lost=0.' if unheld else ''}"
         from pytest_irmetrics.comparison.significance import FALSE_ALARM_ONE_IN, drop_for_chance  # noqa: PLC0415 - as above
 
@@ -302,11 +301,8 @@ class _Move:
             return ""
         if count == 1:
             return "Only 1 query changed: too few to generalise from, but this one did break."
-        how, broke = "all down", "these"
-        if change.better:
-            worse = len(change.worse)
-            how, broke = f"{worse} of them down", "that one" if worse == 1 else "those"
-        return f"Only {count} queries changed, {how}. The smallest p that {count} can give is {score_text(least, level, digits=2)}: too few to generalise from, but {broke} did break."
+        how = f"{len(change.worse)} of them down" if change.better else "all down"
+        return f"Only {count} queries changed, {how}. The smallest p that {count} can give is {score_text(least, level, digits=2)}: too few to generalise from, but what is down did break."
 
     @property
     def moved(self) -> str:

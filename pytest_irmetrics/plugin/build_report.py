@@ -169,7 +169,8 @@ def _on_floors(result: ItemResult, *, acceptable: bool) -> Iterator[Note]:
         held = floor((verdict.value or 0.0) * 100 + TOLERANCE) / 100
         if held or result.against.name:
             tag = "" if verdict.tag is None else f" tag={shlex.quote(verdict.tag)}"
-            starts.append(f"`{verdict.metric} {verdict.word}={held:.12g}{tag}`")  # as ir_thresholds has it
+            least = f"{held:.12g}" if held else "off"  # at 0 nothing would fail
+            starts.append(f"`{verdict.metric} {verdict.word}={least}{tag}`")  # as ir_thresholds has it
     if starts and not result.against.name:
         rest = " Other gates fail too." if sum(v.failed for v in result.verdicts) > len(starts) else ""
         yield Note("normal", f"To start from here: {', '.join(starts)}.{rest}")

@@ -13,6 +13,7 @@ from pytest_irmetrics.reports.blocks import Block, Column, Commands, Level, Tabl
 from pytest_irmetrics.reports.item_report import (
     FIXTURE_TO_PASTE,
     OWN_BASELINE,
+    WORST,
     Degradation,
     ItemReport,
     ScoreRow,
@@ -29,8 +30,8 @@ _FAILED_MEANS = 5
 _ERRORS = 6
 _PLACES = 4
 """Of how many queries with one error the place is shown; the others are named."""
-_WORST, _WORST_VERBOSE = 3, 10
-"""How many queries that explain a failure are shown, and with ``-v``."""
+_WORST_VERBOSE = 10
+"""How many queries that explain a failure are shown with ``-v``; without it `WORST`."""
 
 
 def failure(item: ItemReport, *, queries_first: bool = False) -> Iterator[Block]:
@@ -77,9 +78,7 @@ def _undecided(item: ItemReport) -> Iterator[Block]:
     for gate in (one for one in item.gates if one.state == "undecided"):
         yield Text(gate.text, "warn", level=Level.QUIET)
         if item.outcome == "passed" and gate.queries:
-            few, more = named_queries(gate, _WORST), named_queries(gate, _WORST_VERBOSE)
-            yield Text(f"{few} (-vv shows them).", indent=1, until=Level.NORMAL)
-            yield Text(f"{more}.", indent=1, level=Level.VERBOSE, until=Level.VERBOSE)
+            yield Text(f"{named_queries(gate, WORST)} (-vv shows them).", indent=1, until=Level.VERBOSE)
 
 
 def named_queries(gate: VerdictReport, most: int) -> str:
@@ -303,7 +302,7 @@ def _queries(item: ItemReport) -> Iterator[Block]:
         explains = query.explains is not None
         moved = query.before != query.now or any(map(query.delta, query.scores))
         level = Level.ALL
-        if single or (explains and place < _WORST):
+        if single or (explains and place < WORST):
             level = first
         elif explains and place < _WORST_VERBOSE:
             level = Level.VERBOSE
@@ -315,10 +314,11 @@ def _worst_first(item: ItemReport) -> str:
     """Return what stands above the queries: `27 queries worse by ndcg@10, the worst first:`."""
     gate, *others = item.explaining_gates
     since = f" since {item.against}" if item.since and item.since.where == item.against else ""
-    shown = {query_id for one in others for query_id in one.queries}.difference(gate.queries)
-    also = "; then those of other limits" if gate.explained_by < 3 and shown else ""
+    further = {query_id for one in others for query_id in one.queries}.difference(gate.queries)
+    # Where fewer are shown, query_block says so beside each.
+    also = "; then those of other limits" if gate.explained_by < WORST and further else ""
     if not gate.on_fall:
-        return f"Its queries, the worst first{also}:"
+        return f"Its {'query' if gate.explained_by == 1 else 'queries, the worst first'}{also}:"
     return f"{_worse(gate, f' by {mean_name(gate.metric, gate.tag)}{since}')}{also}:"
 
 

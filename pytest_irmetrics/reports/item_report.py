@@ -24,6 +24,9 @@ OWN_BASELINE = "the baseline"
 FIXTURE_TO_PASTE = "@pytest.fixture"
 """The line with which a fixture begins in the details of a verdict: all of them then stand at the margin, to be pasted."""
 
+WORST = 3
+"""How many of the queries that explain a failure are shown."""
+
 ROW_VERDICTS: dict[State, str] = {
     "failed": "FAILS",
     "accepted": "accepted",
@@ -314,9 +317,10 @@ class ItemReport:
 
     @property
     def gated_rows(self) -> list[ScoreRow]:
-        """The rows that are gated, those that fail first, then that of the leading metric; all rows where none is."""
-        rows, leads = [row for row in self.rows if row.gate] or self.rows, (self.leading_metric, None)
-        return sorted(rows, key=lambda row: (not row.fails, (row.metric, row.tag) != leads))
+        """The rows that are gated, those that do not pass first, by their verdict, of these that of the leading metric; all rows where none is."""
+        rows, leads = [row for row in self.rows if row.gate] or self.rows, self.leading_metric
+        first = {verdict: place for place, verdict in enumerate([*ROW_VERDICTS.values()][:3], -3)}
+        return sorted(rows, key=lambda row: (place := first.get(row.verdict, 0), place and row.name != leads))
 
     @property
     def failed_gates(self) -> list[VerdictReport]:

@@ -13,7 +13,7 @@ from pytest_irmetrics.base.numbers import change_text, score_text
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.reports.blocks import Level, Query, RankedDocument, RankRow
-from pytest_irmetrics.reports.item_report import ItemReport, QueryReport
+from pytest_irmetrics.reports.item_report import WORST, ItemReport, QueryReport
 
 
 def query_block(
@@ -22,6 +22,9 @@ def query_block(
     """Return one query with the scores that explain a failure, or all of them, and the documents that moved."""
     explains = query.scores if in_full or query.explains is None else query.explains
     facts = _score_texts(query, explains)
+    # The count above the queries is that of the first limit; where it is small, `_worst_first` says what follows.
+    first = item.explaining_gates[0].queries if query.explains is not None and not in_full else ()
+    facts += ["of another limit"] if len(first) >= WORST and query.query_id not in first else []
     facts += [] if query.took is None else [f"took {query.took:,.1f} ms"]
     # Of what was only slow the ranking explains nothing.
     shown = query.error is None and not (explains and query.scores.keys().isdisjoint(explains))

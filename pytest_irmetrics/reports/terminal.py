@@ -23,7 +23,7 @@ from pytest_irmetrics.reports.blocks import (
     is_shown_at,
 )
 from pytest_irmetrics.reports.item_report import ItemReport, SinceState
-from pytest_irmetrics.reports.session_report import SessionReport, gated_score, query_count
+from pytest_irmetrics.reports.session_report import SessionReport, gated_score, mean_text, query_count
 
 _TONES = {"bad": "red bold", "warn": "yellow", "strong": "yellow bold", "": ""}
 """Tone of a Text → style of its lines, in words that pytest's `write_line` has as keywords."""
@@ -183,13 +183,17 @@ def _counts(session: SessionReport, screen: Screen) -> Line:
 
 def _one_line(session: SessionReport, item: ItemReport, name: str, screen: Screen) -> str:
     """Return a golden set in one line: its name, shortened where it must be, verdict, size, and as many gated scores as fit."""
-    name = screen.line(name)
-    shown, least = f"{session.verdict(item)}{_size(item)}", min(display_width(name), _NARROWEST_NAME)
+    name, verdict = screen.line(name), session.verdict(item)
+    shown, least = f"{verdict}{_size(item)}", min(display_width(name), _NARROWEST_NAME)
     for place, row in enumerate(item.gated_rows):
-        longer = f"{shown}{', ' if place else '; '}{screen.line(gated_score(row))}"
-        if least + 2 + display_width(longer) > screen.width:
-            break  # a number is never cut: it would be another one
-        shown, least = longer, display_width(name)  # for one score alone a name is shortened
+        score, mean = screen.line(gated_score(row)), screen.line(f"{row.name} {mean_text(row)}")
+        # Where the first one has no room beside the size, that goes. No number is cut: it would be another one.
+        first = f"{shown}; {score}", f"{verdict}; {score}", f"{verdict}; {mean}"
+        longer = [f"{shown}, {score}"] if place else first
+        fitting = [one for one in longer if least + 2 + display_width(one) <= screen.width]
+        if not fitting:
+            break
+        shown, least = fitting[0], display_width(name)  # for one score alone a name is shortened
     room = max(screen.width - display_width(shown) - 2, _NARROWEST_NAME)
     if display_width(name) > room:
         golden_set, bracket, parameters = name.partition(" [")

@@ -32,10 +32,7 @@ def without_time(text):
         ),
         (
             "-vv",
-            lambda shown: (
-                shown.partition("the worst first; then those of other limits:\n")[2].partition("\n\n")[0]
-                + "\n"
-            ),
+            lambda shown: shown.partition("then those of other limits:\n")[2].partition("\n\n")[0] + "\n",
         ),
     ],
 )
