@@ -178,18 +178,6 @@ def test_limits_of_slices_and_queries_are_looked_at_too(capsys):
     assert found.startswith("faq.yaml:2:48: note: `min: 0.6` of precision@2 cannot be met")
 
 
-def test_a_limit_on_each_tag_is_held_against_the_best_ranking_of_each(capsys):
-    many = "".join(f"- {{query: many {n}, relevant: [a, b], tags: [many]}}\n" for n in range(10))
-    others = "".join(f"- {{query: other {n}, relevant: a, tags: [few]}}\n" for n in range(9))
-    limits = "slices: {'*': {P@2: {min: 0.8, min_each: 0.8}}}\n"
-    assert notes(capsys, many + others, limits) == []
-    found = notes(capsys, many + others + "- {query: last, relevant: a, tags: [few]}\n", limits)
-    assert [line.partition("note: ")[2][:46] for line in found] == [
-        "`min: 0.8` of precision@2 cannot be met: with ",
-        "`min_each: 0.8` of precision@2 cannot be met: ",
-    ]
-
-
 def test_the_best_mean_is_of_the_queries_that_count_by_their_weights(capsys):
     queries = "- {query: one, relevant: {a: 2, b: 1}, weight: 3}\n- {query: two, relevant: {c: 2, d: 1}}\n"
     others = f"- {{query: three, relevant: {dict.fromkeys('abcdefghij', 2)}, xfail: T-1}}\n- {{query: x, no_answer: true}}\n"
