@@ -137,9 +137,8 @@ class Repository:
         cure = f"{shallow} Fetch it: {self._command_to_type('fetch', *fetch)}; or give another branch, tag or commit."
         if not self._ask("remote"):
             names = self._ask("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags").split()
-            cure = (
-                f", which has no remote. Give one that it has: {printable(listed(names, FEW)) or 'none yet'}."
-            )
+            known = printable(listed(names, FEW)) or "none yet"
+            cure = f", which has no remote. Give one that it has: {known}."
         raise GitError(f"Git knows no commit {printable(revision)} in {self._where()}{cure}")
 
     def merge_base(self, revision: str) -> str:

@@ -301,8 +301,11 @@ class _Move:
             return ""
         if count == 1:
             return "Only 1 query changed: too few to generalise from, but this one did break."
-        how = f"{len(change.worse)} of them down" if change.better else "all down"
-        return f"Only {count} queries changed, {how}. The smallest p that {count} can give is {score_text(least, level, digits=2)}: too few to generalise from, but what is down did break."
+        how, broke = "all down", "these"
+        if change.better:
+            worse = len(change.worse)
+            how, broke = f"{worse} of them down", "that one" if worse == 1 else "those"
+        return f"Only {count} queries changed, {how}. The smallest p that {count} can give is {score_text(least, level, digits=2)}: too few to generalise from, but {broke} did break."
 
     @property
     def moved(self) -> str:

@@ -13,6 +13,9 @@ from pytest_irmetrics.base.wording import FEW, listed, plural
 from pytest_irmetrics.reports import plots
 from pytest_irmetrics.reports.blocks import Block, Column, Table, Text
 
+_SIGNS = "▁▂▃▄▅▆▇█"
+_LINE = 40
+"""Signs of a metric's line; of more versions, each sign stands for several, and shows the last of them."""
 _WIDTH, _HEIGHT, _MARGIN = 720, 140, 14
 """Of a plot, and what is free around its line."""
 
@@ -131,6 +134,7 @@ def blocks(history: BaselineHistory, limit: int) -> Iterator[Block]:
         ("first", ">", lambda one: score_text(one.line[0])),
         ("today", ">", lambda one: score_text(one.line[-1])),
         ("from best", ">", lambda one: signed_text(one.best.until_today.get(one.metric, 0.0))),
+        ("oldest to newest", "<", lambda one: _sparkline(one.line)),
     ]
     yield Table.of(courses, by_metric)
     best = next(one for one in courses if one.metric == leading).best
@@ -198,6 +202,18 @@ def _besides(point: HistoryPoint, metric: str) -> Iterator[str]:
     ):
         if queries:
             yield f"{plural(len(queries), 'query')} {what}: {listed(queries, FEW)}"
+
+
+def _sparkline(values: Sequence[float | None]) -> str:
+    """Return a line of signs, the lowest value as the lowest sign and the highest as the highest, a blank for none."""
+    if len(values) > _LINE:
+        values = [values[(at + 1) * len(values) // _LINE - 1] for at in range(_LINE)]
+    known = [value for value in values if value is not None]
+    low, high = min(known, default=0.0), max(known, default=0.0)
+    scale = (len(_SIGNS) - 1) / (high - low) if high - low > TOLERANCE else 0.0
+    return "".join(
+        " " if value is None else _SIGNS[round((value - low) * scale) if scale else 3] for value in values
+    )
 
 
 # HTML -------------------------------------------------------------------------------------------------------------

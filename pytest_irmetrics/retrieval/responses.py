@@ -130,9 +130,8 @@ def _path_to_list(answer: Mapping[Any, Any]) -> str:
     for path, holder in holders:
         parts = {f"{path}[{as_code(key)}]": value for key, value in holder.items()}
         firsts |= {one: value[:1] for one, value in parts.items() if isinstance(value, list)}
-        holders += [(i, one) for i, one in parts.items() if isinstance(one, Mapping)][
-            : _HOLDERS - len(holders)
-        ]
+        further = [(i, one) for i, one in parts.items() if isinstance(one, Mapping)]
+        holders += further[: _HOLDERS - len(holders)]
     return max(firsts, key=lambda i: 2 * len(firsts[i]) - len(answers.without_id(firsts[i])), default="")
 
 

@@ -93,11 +93,6 @@ def _ranking_text(ranking: Sequence[str]) -> str:
     return f"[{ids}]"
 
 
-def _unpacked(params: dict[str, Any]) -> dict[str, Any]:
-    """Return params with a `rankings` of their own, beside an `id`, as the lists that they were: `_make_object` takes these for a query."""
-    return json.loads(json.dumps(params, default=list)) if "rankings" in str(params) else params
-
-
 def _ordered(limit: Mapping[str, Any]) -> dict[str, Any]:
     """Return a limit with what it is on, metric and tag, before the words."""
     return dict(sorted(limit.items(), key=lambda pair: (pair[0] not in ("metric", "tag"), pair[0])))
@@ -112,7 +107,7 @@ _LIMITS = _Key(
 _QUERY_KEYS = {
     "id": _Key("text", _is_text),
     "text": _Key("text", _is_text),
-    "params": _Key("an object", _is_object, _unpacked, lambda params: _encode(dict(params))),
+    "params": _Key("an object", _is_object, write=lambda params: _encode(dict(params))),
     "judgments": _Key(
         f"an object of numbers up to {MAX_GRADE}",
         lambda value: _is_object(value, lambda grade: _is_number(grade, high=MAX_GRADE)),
