@@ -210,10 +210,9 @@ def items_with_orphans(
     functions: dict[BaselineName, dict[Path, pytest.Item]] = {}
     """By their name without parameters."""
     for item in filter(requests_irmetrics, items):
-        if golden_parameter(item).problem is not None:
-            continue  # none of its golden sets is known
-        own = baseline_path(Path(item.path), name_in_file(item), settings.baseline_dir)
-        functions.setdefault(BaselineName.of(own)._replace(ids=""), {})[own] = item
+        if golden_parameter(item).problem is None:  # else none of its golden sets is known
+            own = baseline_path(Path(item.path), name_in_file(item), settings.baseline_dir)
+            functions.setdefault(BaselineName.of(own)._replace(ids=""), {})[own] = item
     for name, found in functions.items():
         beside = Path(name.module).glob(f"*{SUFFIX}")
         stored = {path for path in beside if BaselineName.of(path).function == name.function}

@@ -266,12 +266,12 @@ def test_ids_that_the_golden_set_does_not_know_are_counted_and_shown(returned, s
 
 
 def test_expected_ids_are_cut_and_compared_in_any_case_and_forbidden_ones_are_known():
-    golden = GoldenSet([Query("a", "first", {"D" * 61: 1}, forbidden=("old",))])
+    golden = GoldenSet([Query("a", "first", {"D" * 61: 1}, forbidden=("A",))])
     with pytest.warns(UserWarning, match="returned id") as caught:
-        evaluate(golden, Run({"a": ["d" * 61]}), ["mrr"])
-    said = str(caught[0].message)
-    assert f"Expected: '{'D' * 60}', 'old'. '{'d' * 60}' looks like '{'D' * 60}'. Return" in said
-    assert evaluate(golden, Run({"a": ["x", "old"]}), ["mrr"])["mrr"] == 0
+        evaluate(golden, Run({"a": ["a " + "d" * 61]}), ["mrr"])
+    said = str(caught[0].message)  # of two within it the longer
+    assert f"Expected: 'A', '{'D' * 60}'. 'a {'d' * 58}' looks like '{'D' * 60}'. Return" in said
+    assert evaluate(golden, Run({"a": ["x", "A"]}), ["mrr"])["mrr"] == 0
 
 
 def test_where_a_query_failed_unknown_ids_are_no_warning():
