@@ -222,7 +222,7 @@ def _add_accepted(result: ItemResult, committed: CommittedTest, found: Sequence[
         if committed.report.refuses:
             text = f"{one.text} {why.capitalize()}, which `ir_accept = fail` does not allow."
             details, origin = () if verdicts else (*committed.renamings, _CURE), "the setting ir_accept"
-            verdict = one._replace(state="failed", word="accept", text=text, details=details, origin=origin)
+            verdict = one._replace(word="accept", text=text, details=details, origin=origin)
         else:
             passes = "is accepted" if result.failed else "passes"
             verdict = one._replace(state="accepted", text=f"{one.text} It {passes}, because {why}.")
