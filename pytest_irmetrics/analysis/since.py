@@ -240,28 +240,27 @@ def _moved_means(
     by_labels_then = comparison.under_stored_labels or comparison
     paired = now.narrowed(comparison.paired, comparison.depth)
     dropped = "dropped" if len(comparison.paired) < len(run) else "depth"
-    added = "added" if comparison.new else "reworded"
+    added = "added" if comparison.new else "reworded" if len(comparison.paired) < len(now.run) else "depth"
     for metric, tag in gated:
         change, change_then = (one.change(metric, tag) for one in (comparison, by_labels_then))
         if metric.kind == "overlap" and change.delta < -TOLERANCE:
             yield f"{mean_name(metric, tag)} with the answers of then: {score_text(change.now)}."
         # From the mean of then to today's: what is changed next → the mean after that.
-        steps = {
-            "": as_judged_then.mean_or_none(metric, tag),
-            dropped: change_then.baseline,
-            joined(comparison.changed_labels(tag)) or "judgments": change.baseline,
-            "retriever": change.now,
-            "excluded": paired.mean_or_none(metric, tag),
-            added: now.mean_or_none(metric, tag),
-        }
-        means = {part: mean for part, mean in steps.items() if mean is not None}
-        parts = {part: mean - was for (_, was), (part, mean) in pairwise(means.items())}
-        parts = {part: delta for part, delta in parts.items() if abs(delta) > TOLERANCE}
-        if parts and len(means) == len(steps):
-            shown = ", ".join(f"{part} {signed_text(delta)}" for part, delta in parts.items())
+        steps = [
+            ("", as_judged_then.mean_or_none(metric, tag)),
+            (dropped, change_then.baseline),
+            (joined(comparison.changed_labels(tag)) or "judgments", change.baseline),
+            ("retriever", change.now),
+            ("excluded", paired.mean_or_none(metric, tag)),
+            (added, now.mean_or_none(metric, tag)),
+        ]
+        means = [(part, mean) for part, mean in steps if mean is not None]
+        moves = [(part, mean - was) for (_, was), (part, mean) in pairwise(means)]
+        shown = ", ".join(f"{part} {signed_text(delta)}" for part, delta in moves if abs(delta) > TOLERANCE)
+        if shown and len(means) == len(steps):
             if change_then.delta < min(change.delta, 0.0) - TOLERANCE:
                 shown += f" (by the labels of then {signed_text(change_then.delta)})"
-            moved = f"{mean_name(metric, tag)} {change_text(means[''], means[added])}: {shown}."
+            moved = f"{mean_name(metric, tag)} {change_text(means[0][1], means[-1][1])}: {shown}."
             worse = change.worse or change_then.worse
             pay = plural(len(worse), "query pays", "queries pay")
             yield f"{moved} {pay}: {listed(worse, FEW)}." if worse else moved
