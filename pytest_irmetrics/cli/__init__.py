@@ -44,11 +44,10 @@ def main(arguments: Sequence[str] | None = None) -> int:
         _discard_output()
         return FAILED
     except OSError as error:
-        where = "Standard output cannot be written"
+        where = f"{error.filename}: cannot be used"
         if error.filename is None:
             _discard_output()
-        else:  # such as a folder that cannot be made
-            where = f"{error.filename}: cannot be used"
+            where = "Standard output cannot be written"
         print_escaped(f"{where}: {error.strerror or error}. Check the path and the disk.", sys.stderr)
         return FAILED
     except KeyboardInterrupt:

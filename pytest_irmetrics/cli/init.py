@@ -17,9 +17,11 @@ examples:
 from __future__ import annotations
 
 import argparse
+import os
 import shlex
 from pathlib import Path
 
+from pytest_irmetrics.base.atomic_write import write_whole
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.golden.format_txt import read_each_once
@@ -58,13 +60,11 @@ def run(options: argparse.Namespace) -> int:
     for name, data in files.items():
         path = Path(options.dir, name)
         said = "written"
-        path.parent.mkdir(parents=True, exist_ok=True)
-        try:
-            with path.open("xb") as file:
-                file.write(data)
-        except FileExistsError:
+        if os.path.lexists(path):
             status, said = shared.FAILED, "exists, and is left as it is"
             needs_fixture |= name == "conftest.py"
+        else:
+            write_whole(path, data)
         shared.print_escaped(f"{path.as_posix()}: {said}")
     command = shlex.join(["pytest", *([] if options.dir == "." else [options.dir])])
     finds = "less" if options.queries is None else "other documents"

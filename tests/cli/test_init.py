@@ -25,7 +25,7 @@ def test_the_printed_commands_pass_and_fail_once_the_search_is_broken(pytester, 
     broken.assert_outcomes(failed=1)
 
 
-def test_no_file_is_written_over_and_no_link_followed(tmp_path):
+def test_no_file_is_written_over_and_no_link_followed_and_none_left_half(tmp_path, monkeypatch):
     (tmp_path / "conftest.py").write_text("# mine")
     (tmp_path / "test_search.py").symlink_to(tmp_path / "nowhere")
     done = run("init", "--dir", str(tmp_path))
@@ -34,7 +34,7 @@ def test_no_file_is_written_over_and_no_link_followed(tmp_path):
     assert "test_search.py: exists, and is left as it is\n" in done.out
     assert "First put your search into conftest.py, as the fixture `retriever`, and your queries" in done.out
     assert (tmp_path / "conftest.py").read_text() == "# mine"
-    (tmp_path / "golden").rename(tmp_path / "moved")
-    (tmp_path / "golden").write_text("a file")
-    assert "golden: cannot be used: File exists." in run("init", "--dir", str(tmp_path)).err
-    assert not (tmp_path / "nowhere").exists()
+    (tmp_path / "golden/faq.yaml").unlink()
+    monkeypatch.setattr("os.fsync", lambda _: (tmp_path / "nowhere").lstat())  # an OSError, as of a full disk
+    assert "golden/faq.yaml: cannot be written: " in run("init", "--dir", str(tmp_path)).err
+    assert not [*(tmp_path / "golden").iterdir(), *tmp_path.glob("nowhere")]
