@@ -218,6 +218,8 @@ class _Move:
         elif at_least(limit + self.margin, fall):
             more = f"up to {score_text(self.margin)} more is run noise"
             why = "which answers that differ from one time to the next explain"
+            if self.noise and min(self.noise.asked) > 1 and {*change.worse}.isdisjoint(self.noise.unstable):
+                why = "by queries that answered alike each time, and the noise of others hides that much"
             state, text = "undecided", f"{fell}, {why}: undecided ({rule}, and {more})."
         elif (why_not := self._why_not_chance(fall)) is not None:
             text = f"{fell}; {rule}{why_not}."
