@@ -92,7 +92,7 @@ def find_sign(comparison: Comparison) -> Sign:
     documents = [pair.of_documents() for pair in entries] if chunked else entries
     for kind in _KINDS:
         if text := kind.look(documents if kind.by_document else entries):
-            return Sign(kind.name, text)
+            return Sign(kind.name, text + " Seen in each query's first answer." * comparison.is_repeated)
     return Sign()
 
 
