@@ -120,16 +120,22 @@ def _nothing_relevant(result: ItemResult) -> Iterator[str]:
 def _came_back_empty(result: ItemResult) -> Iterator[str]:
     """Name the queries that came back empty, but for those that did in the other run, where there is one.
 
-    Not where a failure says that nothing comes back, nor of single queries (``--ir-query``), which are shown, nor those
+    Not where a failure says that next to nothing comes back, nor of single queries (``--ir-query``), which are shown, nor those
     that a stored run says nothing of.
     """
-    comparison, now = result.comparison, result.evaluation
-    if now.only is not None or any(verdict.word == "empty" for verdict in result.verdicts):
+    comparison, failed = result.comparison, [verdict for verdict in result.verdicts if verdict.failed]
+    if result.evaluation.only is not None or any(verdict.word == "empty" for verdict in failed):
         return
+    now = result.evaluation
     asked = (query.id for query in now.counted if not query.no_answer)
     empty = [i for i in asked if not now.has_results(i) and i not in now.retrieved.missing]
     if comparison is not None:
         empty = [i for i in empty if not comparison.has(i) or comparison.baseline.has_results(i)]
+    if comparison is not None and empty and any(verdict.holds_to_baseline for verdict in failed):
+        from pytest_irmetrics.analysis.signs import find_sign  # noqa: PLC0415 - needed after a failure alone
+
+        if find_sign(comparison).kind == "nothing_returned":
+            return
     if empty:
         is_new = comparison is None or any(query_id not in comparison.baseline.run for query_id in empty)
         since = "" if is_new else f", and did not in {result.against.name}"
@@ -377,16 +383,17 @@ def _hidden_slices(comparison: Comparison, result: ItemResult) -> Iterator[str]:
         yield f"{hides}{metric.name} fell by {score_text(-change.delta)} in `{change.tag}` ({counts}); the others moved by {signed_text(fall.others_delta)}."
 
 
-def _run_noise(comparison: Comparison, result: ItemResult) -> Iterator[str]:
-    """Say of means that may not fall by as much as differs from run to run how much that is."""
+def _run_noise(comparison: Comparison, result: ItemResult, *, small: bool) -> Iterator[str]:
+    """Say of means that may not fall by as much as differs from run to run (``small``), or by more, how much that is."""
     for verdict in result.verdicts:
         held = verdict.word == "max_drop" and verdict.state in ("passed", "undecided") and not verdict.single
         if not held or verdict.metric is None or verdict.limit is None:
             continue
         noise = comparison.run_noise(verdict.metric, verdict.tag)
-        if noise is not None and verdict.limit < noise.margin:
+        if noise is not None and (verdict.limit < noise.margin) is small:
             limit = f"max_drop {score_text(verdict.limit)} of {mean_name(verdict.metric, verdict.tag)}"
-            yield f"{limit} is less than what differs from run to run. {noise_text(noise, verdict.limit)}"
+            less = "less" if small else "no less"
+            yield f"{limit} is {less} than what differs from run to run. {noise_text(noise, verdict.limit)}"
 
 
 def _relevant_counts(comparison: Comparison, result: ItemResult) -> Iterator[str]:
@@ -422,7 +429,8 @@ _COMPARED: Sequence[tuple[str, _About]] = (
     ("quiet", _sign),
     ("normal", _missing_judgments),
     ("normal", _hidden_slices),
-    ("normal", _run_noise),
+    ("normal", partial(_run_noise, small=True)),
+    ("verbose", partial(_run_noise, small=False)),
     ("verbose", _relevant_counts),
 )
 """The notes on a run beside another one, likewise."""

@@ -17,7 +17,7 @@ from typing import NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import LFS_POINTER
-from pytest_irmetrics.base.wording import FEW, listed, printable
+from pytest_irmetrics.base.wording import printable
 
 _OPTIONS = (
     *("--no-pager", "--no-optional-locks", "--no-replace-objects", "--literal-pathspecs"),
@@ -134,12 +134,11 @@ class Repository:
         shallow = "."
         if self.is_shallow:
             shallow, fetch = f", a shallow clone. {_WHOLE_CLONE}", ["--unshallow", *fetch]
-        cure = f"{shallow} Fetch it: {self._command_to_type('fetch', *fetch)}; or give another branch, tag or commit."
-        if not self._ask("remote"):
-            names = self._ask("for-each-ref", "--format=%(refname:short)", "refs/heads", "refs/tags").split()
-            known = printable(listed(names, FEW)) or "none yet"
-            cure = f", which has no remote. Give one that it has: {known}."
-        raise GitError(f"Git knows no commit {printable(revision)} in {self._where()}{cure}")
+        fetching = f"Fetch it: {self._command_to_type('fetch', *fetch)}; or give"
+        cure = fetching if self._ask("remote") else "Give"
+        raise GitError(
+            f"Git knows no commit {printable(revision)} in {self._where()}{shallow} {cure} another branch, tag or commit."
+        )
 
     def merge_base(self, revision: str) -> str:
         """Return the commit where HEAD left a revision: their best common ancestor, the latest if there are several.

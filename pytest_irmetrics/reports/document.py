@@ -78,7 +78,9 @@ def _undecided(item: ItemReport) -> Iterator[Block]:
     for gate in (one for one in item.gates if one.state == "undecided"):
         yield Text(gate.text, "warn", level=Level.QUIET)
         if item.outcome == "passed" and gate.queries:
-            yield Text(f"{named_queries(gate, WORST)} (-vv shows them).", indent=1, until=Level.VERBOSE)
+            few, more = named_queries(gate, WORST), named_queries(gate, _WORST_VERBOSE)
+            yield Text(f"{few} (-vv shows them).", indent=1, until=Level.NORMAL)
+            yield Text(f"{more}.", indent=1, level=Level.VERBOSE, until=Level.VERBOSE)
 
 
 def named_queries(gate: VerdictReport, most: int) -> str:

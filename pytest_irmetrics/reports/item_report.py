@@ -317,10 +317,9 @@ class ItemReport:
 
     @property
     def gated_rows(self) -> list[ScoreRow]:
-        """The rows that are gated, those that do not pass first, by their verdict, of these that of the leading metric; all rows where none is."""
-        rows, leads = [row for row in self.rows if row.gate] or self.rows, self.leading_metric
-        first = {verdict: place for place, verdict in enumerate([*ROW_VERDICTS.values()][:3], -3)}
-        return sorted(rows, key=lambda row: (place := first.get(row.verdict, 0), place and row.name != leads))
+        """The rows that are gated, those that fail first, then that of the leading metric; all rows where none is."""
+        rows, leads = [row for row in self.rows if row.gate] or self.rows, (self.leading_metric, None)
+        return sorted(rows, key=lambda row: (not row.fails, (row.metric, row.tag) != leads))
 
     @property
     def failed_gates(self) -> list[VerdictReport]:

@@ -23,7 +23,7 @@ from pytest_irmetrics.reports.blocks import (
     is_shown_at,
 )
 from pytest_irmetrics.reports.item_report import ItemReport, SinceState
-from pytest_irmetrics.reports.session_report import SessionReport, gated_score, mean_text, query_count
+from pytest_irmetrics.reports.session_report import SessionReport, gated_score, query_count
 
 _TONES = {"bad": "red bold", "warn": "yellow", "strong": "yellow bold", "": ""}
 """Tone of a Text → style of its lines, in words that pytest's `write_line` has as keywords."""
@@ -186,10 +186,9 @@ def _one_line(session: SessionReport, item: ItemReport, name: str, screen: Scree
     name, verdict = screen.line(name), session.verdict(item)
     shown, least = f"{verdict}{_size(item)}", min(display_width(name), _NARROWEST_NAME)
     for place, row in enumerate(item.gated_rows):
-        score, mean = screen.line(gated_score(row)), screen.line(f"{row.name} {mean_text(row)}")
+        score = screen.line(gated_score(row))
         # Where the first one has no room beside the size, that goes. No number is cut: it would be another one.
-        first = f"{shown}; {score}", f"{verdict}; {score}", f"{verdict}; {mean}"
-        longer = [f"{shown}, {score}"] if place else first
+        longer = [f"{shown}, {score}"] if place else [f"{shown}; {score}", f"{verdict}; {score}"]
         fitting = [one for one in longer if least + 2 + display_width(one) <= screen.width]
         if not fitting:
             break

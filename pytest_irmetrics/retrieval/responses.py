@@ -8,7 +8,7 @@ them.
 from __future__ import annotations
 
 import math
-from collections.abc import ItemsView, KeysView, Mapping, Sequence
+from collections.abc import ItemsView, Iterator, KeysView, Mapping, Sequence
 from collections.abc import Set as AbstractSet
 from itertools import islice
 from typing import Any, NamedTuple
@@ -49,8 +49,8 @@ _HELD_BACK = {
     ("__aiter__",): (("__iter__",), "It is asynchronous: return a list, [doc async for doc in found]."),
 }
 """Names that a type has where it holds its results back → names that it then lacks, and what to return instead."""
-_HOLDERS = 9
-"""Of a mapping that is no answer, how many mappings are looked through for a list."""
+_LONGEST = 80
+"""Characters of code that reads a list out of an answer."""
 
 
 def draw_items(answer: Any, k: int | None) -> list[Any]:
@@ -112,8 +112,10 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
             if key in ("error", "errors", "detail", "message"):
                 said = f"It looks like an error, {printable(str(value), 60)}: let your function raise it."
                 raise answers.RefusedError(said)
-            why, path = f"{describe(key)} maps to {describe(value)}", _path_to_list(answer)
-            why = f"`{path}` is a list: return that" if path else why
+            why, lists = f"{describe(key)} maps to {describe(value)}", dict(_lists_in(answer))
+            if lists:  # of several the first that holds ids, else the first that holds anything
+                best = max(lists, key=lambda i: 2 * len(lists[i]) - len(answers.without_id(lists[i])))
+                why = f"`{best}` is a list: return that"
             raise answers.RefusedError(
                 f"It is not a mapping of id to score: {why}. Its keys: {listed([*answer], FEW, as_code)}."
             )
@@ -123,16 +125,14 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
     return ranked(scores)
 
 
-def _path_to_list(answer: Mapping[Any, Any]) -> str:
-    """Return the code that reads a list in a mapping, of several the first of what has ids, else that holds anything; empty where there is none."""
-    firsts: dict[str, list[Any]] = {}
-    holders: list[tuple[str, Mapping[Any, Any]]] = [("answer", answer)]
-    for path, holder in holders:
-        parts = {f"{path}[{as_code(key)}]": value for key, value in holder.items()}
-        firsts |= {one: value[:1] for one, value in parts.items() if isinstance(value, list)}
-        further = [(i, one) for i, one in parts.items() if isinstance(one, Mapping)]
-        holders += further[: _HOLDERS - len(holders)]
-    return max(firsts, key=lambda i: 2 * len(firsts[i]) - len(answers.without_id(firsts[i])), default="")
+def _lists_in(answer: Mapping[Any, Any], code: str = "answer") -> Iterator[tuple[str, list[Any]]]:
+    """Yield the code that reads each list in a mapping, also one further in, and the list's first item if it has one."""
+    for key, value in answer.items():
+        part = f"{code}[{as_code(key)}]"
+        if isinstance(value, list):
+            yield part, value[:1]
+        elif isinstance(value, Mapping) and len(part) < _LONGEST:  # a mapping may hold itself
+            yield from _lists_in(value, part)
 
 
 # Responses of search engines

@@ -189,7 +189,7 @@ REFUSED = [  # the state, REF, what is said
     (another_users, "main", "git config --global --add safe.directory {0}. The repository belongs to another user: if you trust it, this makes Git read it."),
     (failing_git, "main", "git rev-parse failed in {0}: something \ufffd broke."),
     (silent_git, "main", "git rev-parse failed in {0}: it printed nothing."),
-    (as_it_is, "mian", "Git knows no commit mian in {0}, which has no remote. Give one that it has: feature, main."),
+    (as_it_is, "mian", "Git knows no commit mian in {0}. Give another branch, tag or commit."),
     (as_it_is, "--all", "Git knows no commit --all in"),
     (as_it_is, "main:a", "Git knows no commit main:a in"),
     (as_it_is, "main..", "Git knows no commit main.. in"),
