@@ -136,8 +136,7 @@ class UnknownIds(NamedTuple):
     def examples(self) -> tuple[str, ...]:
         """Sentences with some ids of either side, and one with two ids that look alike, if there are such."""
         said = ["{!r} looks like {!r}.".format(*alike)] if (alike := self.alike) else []
-        sides = self.returned, self.expected
-        returned, expected = (listed(ids, 3, lambda one: repr(one[:60])) for ids in sides)
+        returned, expected = (listed(i, 3, lambda i: repr(i[:60])) for i in (self.returned, self.expected))
         return f"Returned: {returned}.", f"Expected: {expected}.", *said
 
     @property

@@ -326,8 +326,7 @@ class Evaluation:
         times = sorted(time for each in taken for time in each)
         if not times:
             raise NoQueryError(f"{metric.name} needs a retriever to time; a stored run has no latencies.")
-        percent = int(metric.family.removeprefix("latency_p"))
-        return times[math.ceil(percent * len(times) / 100) - 1]
+        return times[math.ceil(int(metric.family.removeprefix("latency_p")) * len(times) / 100) - 1]
 
     # Other evaluations
 

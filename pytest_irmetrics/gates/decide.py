@@ -152,11 +152,8 @@ def _each(case: Case, gate: Gate) -> Verdict | None:
         own = case.gates.own_thresholds(query.id, query.thresholds)
         return any(threshold.metric == gate.metric and "min" in threshold.limits for threshold in own)
 
-    judged = [
-        (score, query_id)
-        for query_id, score in evaluation.scores_of(gate.metric, gate.tag).items()
-        if not has_own_min(evaluation.golden.queries[query_id])
-    ]
+    scores = evaluation.scores_of(gate.metric, gate.tag)
+    judged = [(score, i) for i, score in scores.items() if not has_own_min(evaluation.golden.queries[i])]
     if not judged:
         if case.single_queries_only:
             return None

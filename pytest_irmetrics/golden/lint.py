@@ -115,12 +115,9 @@ def _joined_ids(golden: GoldenSet) -> Iterator[_Note]:
 def _ineffective_thresholds(golden: GoldenSet) -> Iterator[_Note]:
     """Find limits that no result can fail, and limits that no ranking can meet."""
     queries = list(golden.queries.values())
-    judged = [
-        (threshold, [query for query in queries if threshold.tag in (None, EACH_TAG, *query.tags)])
-        for threshold in golden.thresholds
-    ]
-    judged += [(threshold, [query]) for query in queries for threshold in query.thresholds]
-    for threshold, over in judged:
+    pairs = [(one, [q for q in queries if one.tag in (None, EACH_TAG, *q.tags)]) for one in golden.thresholds]
+    pairs += [(threshold, [query]) for query in queries for threshold in query.thresholds]
+    for threshold, over in pairs:
         for word, limit in threshold.limits.items():
             said = f"`{word}: {limit}` of {threshold.metric}"
             if limit is not None and _always_passes(threshold.metric, word, limit, len(over)):
