@@ -196,12 +196,14 @@ def _answers_cut_short(result: ItemResult) -> Iterator[str]:
 def _ids_in_other_letters(result: ItemResult) -> Iterator[str]:
     """Name judged and forbidden documents whose ids came back in another case or Unicode form alone: to all scores and checks these are others.
 
-    Not where a verdict is about ids.
+    Not where a verdict is about ids; nor of judged ones where nothing changed since the baseline was stored, which said it.
     """
-    found, evaluation = [], result.evaluation
+    found, evaluation, comparison = [], result.evaluation, result.comparison
+    is_as_stored = comparison is not None and comparison.is_unchanged and not comparison.is_edited
     for query in evaluation.counted:
         answers, known = evaluation.rankings(query.id), known_ids(query)
-        missing = {folded(one): one for one in known if not any(one in ranking for ranking in answers)}
+        wanted = query.forbidden if is_as_stored else known
+        missing = {folded(one): one for one in wanted if not any(one in ranking for ranking in answers)}
         # As nearly always none is in it: to fold each id of 10,000 answers of 100 takes a second.
         text = f" {folded(' '.join(chain(*answers)))} " if missing else ""
         if any(f" {form} " in text for form in missing):

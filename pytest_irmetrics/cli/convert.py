@@ -125,9 +125,7 @@ def _kept(golden: GoldenSet, to: str) -> tuple[GoldenSet, list[str]]:
     left_out = [*(query_id for query_id, query in held.items() if query is None), *golden.left_out]
     if left_out:
         lacks = "judgment" if target.as_trec_eval else "relevant document"
-        notes.append(
-            f"Left out, because {to.upper()} holds no {lacks} of them: {listed(left_out, word=quote)}."
-        )
+        notes += [f"Left out, because {to.upper()} holds no {lacks} of them: {listed(left_out, word=quote)}."]
     return replace(golden, _queries=filter(None, held.values())), notes
 
 

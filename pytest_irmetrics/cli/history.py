@@ -111,9 +111,7 @@ def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> Bas
     notes = [left_out] if beyond else []
     repository = Repository(baseline.path.parent)
     if repository.is_shallow:
-        notes.append(
-            "This clone is shallow: older commits are not in it. `git fetch --unshallow` fetches them."
-        )
+        notes += ["This clone is shallow: older commits are not in it. `git fetch --unshallow` fetches them."]
     # The usual metric of those asked for or with a threshold, or of all, leads.
     leading = usual_metric(one for one in named if one in metrics) or usual_metric(metrics) or metrics[0]
     place = repository.path_of(baseline.path.absolute())
