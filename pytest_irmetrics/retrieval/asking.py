@@ -97,10 +97,10 @@ class Asking:
         and `reply_of` takes its reply. Yields the futures of which one is to be waited for, and for how many seconds at most.
         """
         flying: dict[Any, tuple[Call, float]] = {}
+        seconds = inf if timeout is None else timeout
 
         def begin(call: Call, answer: PendingAnswer | None = None) -> None:
-            seconds = inf if timeout is None else timeout * len(call.queries)
-            flying[start(call, answer)] = call, monotonic() + seconds
+            flying[start(call, answer)] = call, monotonic() + seconds * len(call.queries)
 
         try:
             pending, self.pending = self.pending, []
@@ -121,7 +121,7 @@ class Asking:
                         self.add(reply_of(future, call))
                     else:
                         _abandon(future)
-                        self.add(call.timed_out(timeout or 0))
+                        self.add(call.timed_out(seconds))
         finally:
             for future in flying:
                 _abandon(future)
