@@ -145,7 +145,7 @@ def relevant_counts(comparison: Comparison, metric: Metric | None, shown: Collec
         pairs = product(*comparison.rankings(query.id))
         moved = [_moves_of(relevant, before, now) for before, now in pairs]
         averages = [*map(mean, zip(*moved, strict=True))]
-        losing += [query.id] if averages[0] else []
+        losing += [query.id] if round(averages[0]) else []
         counts = [count + average for count, average in zip(counts, averages, strict=True)]
     left, came, before, now, lower, higher = map(round, counts)
     of = f" (of {listed(losing, FEW)})" if losing and {*losing}.isdisjoint(shown) else ""

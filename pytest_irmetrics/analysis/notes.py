@@ -29,7 +29,7 @@ _About = Callable[..., Iterator[str]]
 """What a note says, if anything, of an ItemResult; of two runs, of their Comparison and the ItemResult."""
 
 _ON_CUT = "The border of a chunk cuts it: let chunks overlap by as much, or judge a shorter text."
-_ON_HALF = "Beside that part the chunk has other words: look for a typo in the golden set, or an edit of the document."
+_ON_HALF = "Beside that part the chunk has other words: a heading where a border cuts it, or the golden set has a typo, or the document was edited."
 _ON_CASE = "Case counts: return chunks as the corpus has them, or judge the text that comes back."
 _ON_MISSED = "The ranking missed it, or the corpus words it otherwise, or cuts it into small pieces."
 
@@ -196,13 +196,14 @@ def _answers_cut_short(result: ItemResult) -> Iterator[str]:
 def _ids_in_other_letters(result: ItemResult) -> Iterator[str]:
     """Name judged and forbidden documents whose ids came back in another case or Unicode form alone: to all scores and checks these are others.
 
-    Not where a verdict is about ids; nor of judged ones where nothing changed since the baseline was stored, which said it.
+    Not where a verdict is about ids. Beside a baseline of the same golden set of forbidden ones alone: the others were named when
+    it was stored, and what the search spells otherwise since is a sign.
     """
     found, evaluation, comparison = [], result.evaluation, result.comparison
-    is_as_stored = comparison is not None and comparison.is_unchanged and not comparison.is_edited
+    is_said = comparison is not None and not comparison.is_edited
     for query in evaluation.counted:
         answers, known = evaluation.rankings(query.id), known_ids(query)
-        wanted = query.forbidden if is_as_stored else known
+        wanted = [i for i in known if i in query.forbidden or not (is_said or query.judgments.get(i) == 0)]
         missing = {folded(one): one for one in wanted if not any(one in ranking for ranking in answers)}
         # As nearly always none is in it: to fold each id of 10,000 answers of 100 takes a second.
         text = f" {folded(' '.join(chain(*answers)))} " if missing else ""

@@ -64,7 +64,7 @@ def run(options: argparse.Namespace) -> int:
             status, said = shared.FAILED, "exists, and is left as it is"
             needs_fixture |= name == "conftest.py"
         else:
-            write_whole(path, data)
+            write_whole(path, data, again="run it again")
         shared.print_escaped(f"{path.as_posix()}: {said}")
     command = shlex.join(["pytest", *([] if options.dir == "." else [options.dir])])
     finds = "less" if options.queries is None else "other documents"

@@ -84,21 +84,16 @@ def ids_by_words(wanted: Iterable[Query], answers: Answers, today: Mapping[str, 
     for query in wanted:
         by_key.setdefault(_text_key(query.id, query), []).append(query)
     free = [(i, a) for i, a in answers.items() if i not in today or not is_in_the_words_of(today[i], a)]
-    pairs = [(q, i, a) for i, a in free for q in by_key.get(_text_key(i, a), ())] if by_key else []
-
-    def unlike(pair: tuple[Query, str, Answer]) -> tuple[bool, ...]:
-        query, old_id, answer = pair
-        text, other_id = query.text != answer.text, query.id != old_id
-        judged = query.judgments != answer.judgments
-        return text or judged, other_id or judged, text, other_id, judged
-
-    # Of several of the same words the one in the same letters, else of the same id; before these, one that judges the same too.
+    alike = [(i, a, left) for i, a in free if (left := by_key.get(_text_key(i, a)))] if by_key else []
     found: dict[str, str] = {}
-    taken = set[str]()
-    for query, old_id, _ in sorted(pairs, key=unlike):
-        if query.id not in found and old_id not in taken:
-            found[query.id] = old_id
-            taken.add(old_id)
+    # Of several of the same words the one in the same letters, else of the same id, else in order.
+    for is_it in (lambda q, _, a: q.text == a.text, lambda q, i, _: q.id == i, lambda *_: True):
+        taken = {*found.values()}
+        for old_id, answer, left in alike:
+            one = next((q for q in left if is_it(q, old_id, answer)), None)
+            if one is not None and old_id not in taken:
+                found[one.id] = old_id
+                left.remove(one)
     return found
 
 

@@ -219,7 +219,7 @@ class _Move:
             more = f"up to {score_text(self.margin)} more is run noise"
             why = "which answers that differ from one time to the next explain"
             if self.noise and min(self.noise.asked) > 1 and {*change.worse}.isdisjoint(self.noise.unstable):
-                why = "by queries that answered alike each time, and the noise of others hides that much"
+                why = "by queries that scored alike each time, and the noise of others hides that much"
             state, text = "undecided", f"{fell}, {why}: undecided ({rule}, and {more})."
         elif (why_not := self._why_not_chance(fall)) is not None:
             text = f"{fell}; {rule}{why_not}."
@@ -283,8 +283,11 @@ class _Move:
         if p is None:
             return "."
         if too_few := self._too_few_changed(level):
-            unheld = self.change.lost and not any(gate.word == "max_lost" for gate in self.case.gates)
-            return f". {too_few}{' To fail on a query that falls to 0: max_lost=0.' if unheld else ''}"
+            held = any(one.word == "max_lost" and one.tag in (None, self.gate.tag) for one in self.case.gates)
+            advice = (
+                " To fail on a query that falls to 0: max_lost=0." if self.change.lost and not held else ""
+            )
+            return f". {too_few}{advice}"
         from pytest_irmetrics.comparison.significance import FALSE_ALARM_ONE_IN, drop_for_chance  # noqa: PLC0415 - as above
 
         enough = drop_for_chance([*self.change.weighted_differences.values()], self.margin)

@@ -11,6 +11,7 @@ import json
 import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
+from functools import cached_property
 from typing import TYPE_CHECKING, Any, Literal
 
 from pytest_irmetrics.base.numbers import TOLERANCE
@@ -331,7 +332,7 @@ class ItemReport:
         """The failed gates; where none failed, those of which the fall is accepted."""
         return self.failed_gates or [gate for gate in self.gates if gate.state == "accepted"]
 
-    @property
+    @cached_property
     def explaining_gates(self) -> list[VerdictReport]:
         """The decisive gates that name queries; where a drop is among them, without those on `min` and `max` of a mean.
 

@@ -17,6 +17,7 @@ from typing import Any
 from pytest_irmetrics.base.numbers import as_float
 from pytest_irmetrics.base.wording import as_code, describe, quote, type_name, value_of
 from pytest_irmetrics.golden import Query
+from pytest_irmetrics.golden.query import known_ids
 from pytest_irmetrics.retrieval.options import AnswerError, RetrievalOptions
 from pytest_irmetrics.run.answer import as_id
 
@@ -196,7 +197,8 @@ def goes_by_source(items: Sequence[Any], query: Query, options: RetrievalOptions
     documents = list(map(_without_score, items))
     ids = {as_id(_first(_id_fields(one))) for one in documents}
     sources = {as_id(value) for one in documents for value in fields_of(one, SOURCE_NAMES)} - {None}
-    for known in ({*query.documents}, options.known):
+    # What is forbidden tells only where nothing judged came back.
+    for known in ({*query.documents}, {*known_ids(query)}, options.known):
         if not (ids.isdisjoint(known) and sources.isdisjoint(known)):
             return ids.isdisjoint(known)
     return ids == {None} or (None if sources else False)

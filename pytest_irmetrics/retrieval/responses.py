@@ -49,8 +49,6 @@ _HELD_BACK = {
     ("__aiter__",): (("__iter__",), "It is asynchronous: return a list, [doc async for doc in found]."),
 }
 """Names that a type has where it holds its results back → names that it then lacks, and what to return instead."""
-_LONGEST = 80
-"""Characters of code that reads a list out of an answer."""
 
 
 def draw_items(answer: Any, k: int | None) -> list[Any]:
@@ -131,7 +129,7 @@ def _lists_in(answer: Mapping[Any, Any], code: str = "answer") -> Iterator[tuple
         part = f"{code}[{as_code(key)}]"
         if isinstance(value, list):
             yield part, value[:1]
-        elif isinstance(value, Mapping) and len(part) < _LONGEST:  # a mapping may hold itself
+        elif isinstance(value, Mapping) and part.count("][") < 2:  # it may hold itself
             yield from _lists_in(value, part)
 
 

@@ -7,7 +7,7 @@ from typing import Any
 
 from pytest_irmetrics.base.wording import describe, listed, quote
 from pytest_irmetrics.golden import Query
-from pytest_irmetrics.golden.query import folded, judges_other_passages
+from pytest_irmetrics.golden.query import judges_other_passages
 from pytest_irmetrics.retrieval.asking import Asking, Retrieved, answer_to
 from pytest_irmetrics.retrieval.calls import RetrievalError, await_answer, call_retriever
 from pytest_irmetrics.retrieval.options import RetrievalOptions
@@ -105,7 +105,7 @@ def replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Ret
 
 def _asked_otherwise(query: Query, stored: Answer) -> str:
     """Return what is wrong where a stored answer is to another text, other params or other passages; else nothing."""
-    if stored.text is not None and query.text is not None and folded(stored.text) != folded(query.text):
+    if stored.text is not None and query.text is not None and stored.text != query.text:
         return f"the stored run answers another text, {quote(stored.text)}"
     if (stored.text is not None or stored.params) and params_key(stored.params) != params_key(query.params):
         return f"the stored run answers other params, {describe(dict(stored.params))}"
