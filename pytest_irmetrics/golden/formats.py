@@ -89,6 +89,6 @@ def _read(source: Source, form: str | None) -> Any:
         raise Wrong((1, 1), f"This is a folder. {advice}")
     if form is None:
         suffix = quote(one) if (one := without_gz(source.path).suffix) else "no suffix"
-        message = f"A golden set is a file with {suffixes()}, and this has {suffix}. Rename or convert it."
-        raise Wrong((1, 1), message)
+        cure = "Rename or convert it." if os.path.exists(source.path) else "And there is no such file."  # noqa: PTH110 - as above
+        raise Wrong((1, 1), f"A golden set is a file with {suffixes()}, and this has {suffix}. {cure}")
     return module_of(form).read(source)

@@ -234,6 +234,7 @@ def test_what_only_looks_like_a_conflict_marker_is_text():
         ("huge.jsonl", "The file is larger than 1 GB. Split it."),
         ("huge.csv", "larger than 1 GB"),
         ("file", ", and this has no suffix. Rename or convert it."),
+        ("gone", ", and this has no suffix. And there is no such file."),
         ("golden.pdf", "A golden set is a file with .yaml, .yml, "),
         ("golden.xlsx", "and this has '.xlsx'. Rename"),
     ],
