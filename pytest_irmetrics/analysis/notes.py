@@ -194,7 +194,7 @@ def _answers_cut_short(result: ItemResult) -> Iterator[str]:
 
 
 def _ids_in_other_letters(result: ItemResult) -> Iterator[str]:
-    """Name judged and forbidden documents whose ids came back in another case or Unicode form alone: to all scores and checks these are others.
+    """Name judged and forbidden documents whose ids came back in another case or Unicode form: scores and checks take these for other documents.
 
     Not where a verdict is about ids. Beside a baseline of the same golden set of forbidden ones alone: the others were named when
     it was stored, and what the search spells otherwise since is a sign.

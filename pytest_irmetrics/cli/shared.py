@@ -91,7 +91,7 @@ def argument(*names: str, alone: bool = False, **settings: Any) -> Argument:
 
 
 def limit_argument(what: str) -> Argument:
-    """Declare `--limit`: of what a command shows so many."""
+    """Declare the option `--limit`: how many rows a command shows at most."""
     about = f"{what}; 0: all (default: 20)"
     return argument("--limit", type=_number_to_show, default=20, metavar="N", help=about)
 

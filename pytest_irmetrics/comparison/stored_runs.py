@@ -27,8 +27,8 @@ def _text_key(query_id: str, asked: Query | Answer) -> tuple[str, str]:
     return text, params_key(asked.params)
 
 
-def _letters(asked: Query | Answer) -> tuple[str | None, str]:
-    """Return the text of a query as it is written, and its params, as a key."""
+def _exact_key(asked: Query | Answer) -> tuple[str | None, str]:
+    """Return the text and the params of a query as a key that differs where a letter does, as that of `_text_key` need not."""
     return asked.text, params_key(asked.params)
 
 
@@ -72,9 +72,9 @@ def unanswered(queries: Mapping[str, Query], answers: Answers) -> dict[str, Quer
     own = {i: answers[i] for i, q in queries.items() if i in answers and is_in_the_words_of(q, answers[i])}
     respelt = {i for i, answer in own.items() if answer.text not in (None, queries[i].text)}
     if respelt:
-        free = {_letters(answer) for i, answer in answers.items() if i not in own or i in respelt}
-        asked = {_letters(query) for i, query in queries.items() if i not in own or i in respelt}
-        respelt = {i for i in respelt if _letters(queries[i]) in free or _letters(answers[i]) in asked}
+        free = {_exact_key(answer) for i, answer in answers.items() if i not in own or i in respelt}
+        asked = {_exact_key(query) for i, query in queries.items() if i not in own or i in respelt}
+        respelt = {i for i in respelt if _exact_key(queries[i]) in free or _exact_key(answers[i]) in asked}
     return {i: query for i, query in queries.items() if i not in own or i in respelt}
 
 

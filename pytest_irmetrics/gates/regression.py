@@ -284,10 +284,8 @@ class _Move:
             return "."
         if too_few := self._too_few_changed(level):
             held = any(one.word == "max_lost" and one.tag in (None, self.gate.tag) for one in self.case.gates)
-            advice = (
-                " To fail on a query that falls to 0: max_lost=0." if self.change.lost and not held else ""
-            )
-            return f". {too_few}{advice}"
+            unheld = self.change.lost and not held
+            return f". {too_few}{' To fail on a query that falls to 0: max_lost=0.' if unheld else ''}"
         from pytest_irmetrics.comparison.significance import FALSE_ALARM_ONE_IN, drop_for_chance  # noqa: PLC0415 - as above
 
         enough = drop_for_chance([*self.change.weighted_differences.values()], self.margin)

@@ -67,7 +67,7 @@ class Metric:
 
     @property
     def is_stored(self) -> bool:
-        """Whether the header of a baseline has its mean, and rankings prove it: no latency, nor an overlap, which takes two runs."""
+        """Whether a baseline stores its mean, which its rankings prove: not that of a latency, nor of an overlap, which takes two runs."""
         return self.kind not in ("latency", "overlap")
 
     def is_within(self, depth: int | None) -> bool:

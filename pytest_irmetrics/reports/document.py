@@ -67,7 +67,7 @@ def beside_the_failure(item: ItemReport) -> Iterator[Block]:
     yield from _since(item)
 
 
-def all_of(item: ItemReport, *, queries_first: bool = False) -> Iterator[Block]:
+def all_blocks(item: ItemReport, *, queries_first: bool = False) -> Iterator[Block]:
     """Yield all that is said of a golden set, in the order of `failure`."""
     yield from failure(item, queries_first=queries_first)
     yield from beside_the_failure(item)

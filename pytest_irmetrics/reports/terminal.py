@@ -138,7 +138,7 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
     for item in session.items:
         failed = item.outcome != "passed"
         printed = failed and session.failures_printed and session.fails(item)
-        blocks: list[Block] = [*(document.beside_the_failure(item) if printed else document.all_of(item))]
+        blocks: list[Block] = [*(document.beside_the_failure(item) if printed else document.all_blocks(item))]
         if verbosity < 0 or (failed and not printed):  # --tb=no, or an xfail
             blocks = [block for block in blocks if block.level is Level.QUIET]
         if blocks or verbosity >= 0:

@@ -18,7 +18,7 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import describe, plural, quote
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.retrieval.options import AnswerError, RetrievalOptions, Seen
-from pytest_irmetrics.run.answer import first_repeat, pack, pack_if_right
+from pytest_irmetrics.run.answer import first_repeat, pack, pack_if_valid
 
 _MOST_KEPT = 500
 """How many returned items, or a few more, are kept as they were, for the advice on a failure."""
@@ -218,7 +218,7 @@ def _read_ranking(
     if len(seen.items) < _MOST_KEPT:
         seen.items += items
     doc_id, returned, other_ranking = options.doc_id, len(items), None
-    if doc_id is None and not query.passages and (ranking := pack_if_right(items)) is not None:
+    if doc_id is None and not query.passages and (ranking := pack_if_valid(items)) is not None:
         return Result(ranking, {}, returned)  # as most retrievers return
     from pytest_irmetrics.retrieval import answers  # noqa: PLC0415 - as above
 

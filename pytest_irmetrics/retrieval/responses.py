@@ -124,7 +124,7 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
 
 
 def _lists_in(answer: Mapping[Any, Any], code: str = "answer") -> Iterator[tuple[str, list[Any]]]:
-    """Yield the code that reads each list in a mapping, also one further in, and the list's first item if it has one."""
+    """Yield the code that reads each list in a mapping, down to three levels, such as `answer['hits']`, with a list of its first item."""
     for key, value in answer.items():
         part = f"{code}[{as_code(key)}]"
         if isinstance(value, list):

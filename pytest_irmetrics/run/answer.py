@@ -83,8 +83,8 @@ def pack(ids: Sequence[str]) -> Sequence[str]:
     return PackedRanking(text) if ids and text.count("\n") == len(ids) - 1 else tuple(map(str.__str__, ids))
 
 
-def pack_if_right(items: Any) -> Sequence[str] | None:
-    """Return a list of ids as a ranking, packed; None for what is no list, or where an item is no text, is empty or comes twice."""
+def pack_if_valid(items: Any) -> Sequence[str] | None:
+    """Return a list of ids as a packed ranking; None where it is no list, or an item is no text, is empty or comes twice."""
     try:  # to join them is the quickest way to see whether all are text
         ranking = pack(items) if isinstance(items, list) else None
     except TypeError:

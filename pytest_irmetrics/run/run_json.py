@@ -23,7 +23,7 @@ from pytest_irmetrics.run.answer import (
     PackedRanking,
     RunError,
     how_to_restore,
-    pack_if_right,
+    pack_if_valid,
     ranking_fault,
 )
 
@@ -221,7 +221,7 @@ def _make_object(pairs: list[tuple[str, Any]]) -> dict[str, Any]:
     """Make a JSON object, a query's right rankings packed at once: kept as lists to the end, they are a large run's peak of memory."""
     found = strict_object(pairs)
     if isinstance(found.get("id"), str) and isinstance(rankings := found.get("rankings"), list):
-        found["rankings"] = [one if (packed := pack_if_right(one)) is None else packed for one in rankings]
+        found["rankings"] = [one if (packed := pack_if_valid(one)) is None else packed for one in rankings]
     return found
 
 

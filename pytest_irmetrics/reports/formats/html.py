@@ -79,7 +79,7 @@ def render(session: SessionReport) -> str:
 def _blocks(item: ItemReport, said_above: Collection[str]) -> list[Block]:
     """Return a golden set's blocks without what the top of the page says; of its queries those alone that a failure shows."""
     blocks: list[Block] = []
-    for block in document.all_of(item, queries_first=True):
+    for block in document.all_blocks(item, queries_first=True):
         shown = is_shown_at(block, Level.NORMAL if isinstance(block, Query) else Level.ALL)
         if not shown or (isinstance(block, Text) and block.text in said_above):
             continue

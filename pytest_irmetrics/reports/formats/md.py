@@ -43,7 +43,7 @@ def render(session: SessionReport, *, limit: int = COMMENT_LIMIT) -> str:
 
     It says what it leaves out.
     """
-    said = {item.nodeid: [*document.all_of(item)] for item in session.items}
+    said = {item.nodeid: [*document.all_blocks(item)] for item in session.items}
     for queries in _QUERIES:
         sections = ["\n".join(part) + "\n" for part in _sections(session, said, queries) if part]
         ends = [*accumulate(len(part.encode()) for part in sections)]
