@@ -161,7 +161,7 @@ class Gate(NamedTuple):
         return number * abs(baseline or 0.0) if is_share else number
 
 
-@dataclass(eq=False, repr=False)
+@dataclass(eq=False)
 class Gates:
     """All gates of one test, grouped by metric and tag in the order in which thresholds name them."""
 

@@ -221,9 +221,8 @@ def _saddlepoint_p(sizes: Sizes, losses: float, k: int) -> float:
     terms = []
     signs = 1 << sum(n for _, n in coarse)
     for lost, count in _subset_sums(coarse):
-        left = losses - lost
-        x = excess(left)
-        if left <= _TIE_TOLERANCE or left > total + _TIE_TOLERANCE or abs(x) >= points[-1]:
+        x = excess(losses - lost)
+        if abs(x) >= points[-1]:
             p = 1.0 if x < 0 else 0.0
         else:
             at = bisect(points, abs(x))
