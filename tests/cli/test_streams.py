@@ -6,6 +6,7 @@ import gzip
 import io
 import json
 import os
+import re
 import subprocess
 import sys
 from importlib import metadata
@@ -152,6 +153,12 @@ COMMANDS = [
     ["report", "h.json"],
     ["init", "--dir", HOSTILE.replace("\r\n", "")],
 ]
+
+
+def test_no_command_is_left_out():
+    named = re.findall(r"^    (\w+)(?:  |$)", run("--help").out, re.MULTILINE)
+    elsewhere = {"history", "schema"}  # test_history.py; no text of the user's
+    assert {*named} == {command for command, *_ in COMMANDS} | elsewhere
 
 
 @pytest.mark.parametrize("encoding", ["utf-8", "ascii"])

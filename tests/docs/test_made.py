@@ -161,3 +161,9 @@ def test_every_made_part_is_made_by_something():
     assert {page: set(parts) for page, parts in pages.items() if parts} == {
         p: set(m) for p, m in MADE.items()
     }
+
+
+def test_the_page_on_formats_has_each_that_is_read():
+    said = re.search(r"a golden set: (.*?), or", " ".join(run("check", "--help").out.split()))[1]
+    rows = re.findall(r"^\| (`\..*?) \|", (DOCS / "formats.md").read_text(encoding="utf-8"), re.MULTILINE)
+    assert {*re.findall(r"[\w.]+", said)} == {*re.findall(r"[\w.]+", " ".join(rows))}

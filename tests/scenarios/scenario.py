@@ -277,7 +277,7 @@ class Scenario:
     def renew(self, step, output, report):
         """Write in the row's file, in place of each text that is not said, the words that are said now where it was."""
         path = FOLDER / f"{self.row['id'].partition(': ')[0]}.yaml"
-        file = path.read_text(encoding="utf-8")
+        file = before = path.read_text(encoding="utf-8")
         said = output.split()
         for text in [*several(step.get("says")), *several(step.get("once"))]:
             words = folded(text).split()
@@ -289,7 +289,8 @@ class Scenario:
             if place.endswith(".text"):
                 document = json.loads((self.path / report).read_text(encoding="utf-8"))
                 file = file.replace(value, look_up(document, place))
-        path.write_text(file, encoding="utf-8")
+        if file != before:  # a worker of another row would read it while it is cut to nothing, and store that
+            path.write_text(file, encoding="utf-8")
 
     def problems(self, step, result, output, kept, report):
         """Yield what a run did not come to of all that its step says."""
