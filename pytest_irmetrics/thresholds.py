@@ -47,7 +47,7 @@ AUTO = Limit(0.01, auto=True)
 """How far a mean may fall from the baseline where nothing says so; see `AUTO_FAILS_BEYOND`."""
 
 AUTO_FAILS_BEYOND = 0.05
-"""The fall beyond which `auto` fails whatever chance explains; of a metric of one's own, a share of the baseline's mean."""
+"""The fall beyond which `auto` fails whatever chance explains; of a metric without an upper bound, as one's own is, a share of the baseline's mean."""
 
 
 class Word(NamedTuple):
@@ -156,8 +156,8 @@ class Gate(NamedTuple):
         return self._scaled(AUTO_FAILS_BEYOND, baseline) if self.limit.auto else self.allowed(baseline)
 
     def _scaled(self, number: float, baseline: float | None) -> float:
-        # Only the user knows the scale of a metric of their own: `auto` is a share of its baseline there.
-        is_share = self.limit.percent or (self.limit.auto and self.metric.kind == "custom")
+        # Of a metric without an upper bound, as one's own is, 0.01 may be much or nothing: `auto` is a share of its baseline there.
+        is_share = self.limit.percent or (self.limit.auto and not math.isfinite(self.metric.upper))
         return number * abs(baseline or 0.0) if is_share else number
 
 

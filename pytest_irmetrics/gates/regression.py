@@ -394,4 +394,4 @@ _BY_WORD: Mapping[str, Callable[[_Move], Verdict]] = {
     "max_lost": _Move.judge_lost,
     "min_gain": _Move.judge_gain,
 }
-"""Each of `COMPARING_WORDS`, with its judge."""
+"""Each of `COMPARING_WORDS`, with its judge; of one that counts queries `_verdict` names these, and `moved` says how many."""

@@ -34,10 +34,18 @@ def parse_yaml(text: str, source: Source) -> GoldenSet:
     """Read a golden set from the text of a YAML file. Raises GoldenSetError."""
     queries = QueryReader(source)
     top: list[tuple[Node, Node]] = []
-    text = text.replace("\r", "\n")  # a lone \r: `decode` has made \r\n one \n
-    source.attempt(lambda: _read_document(NodeReader(text, source), queries, top))
-    values, nodes = read_keys(  # what stands before a syntax error is checked, too
-        Node((1, 1), top, "mapping"),
+    # A lone \r: `decode` has made \r\n one \n.
+    source.attempt(lambda: _read_document(NodeReader(text.replace("\r", "\n"), source), queries, top))
+    return read_set(top, queries, source)  # what stands before a syntax error is checked, too
+
+
+def read_set(pairs: list[tuple[Node, Node]], queries: QueryReader, source: Source) -> GoldenSet:
+    """Read a golden set from its keys and values as nodes, in any format that holds `set`. Raises GoldenSetError.
+
+    `queries` may have read some before, as those of YAML are while the text is parsed.
+    """
+    values, nodes = read_keys(
+        Node((1, 1), pairs, "mapping"),
         {  # `set_as_dict` and cli/golden.schema.json have these keys, too
             "version": _read_version,
             "name": read_text,
@@ -102,7 +110,7 @@ def _read_version(node: Node, key: str) -> None:
 
 
 def _read_queries(node: Node, queries: QueryReader) -> None:
-    """Read a list of queries that was not read as it was parsed: an alias."""
+    """Read a list of queries that was not read as it was parsed, as an alias is."""
     if node.kind != "list":
         raise Wrong(node.place, f"`queries` is {node}. Write a list, each query after a `- `.")
     for item in node.value:
@@ -132,8 +140,7 @@ def _check_level(golden: GoldenSet, source: Source) -> None:
     level = golden.relevance_level
     for query in golden.queries.values():
         if query.judgments and max(query.judgments.values()) < level:
-            advice = f"Grade one {level} or higher, or lower `relevance_level`."
-            message = f"No document reaches the relevance level of {level}. {advice}"
+            message = f"No document reaches the relevance level of {level}. Grade one {level} or higher, or lower `relevance_level`."
             source.add((query.line, query.column), message)
 
 
