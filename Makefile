@@ -35,7 +35,7 @@ mutants: $(VENV)/.ready-mutants
 
 # The outputs that tests hold whole: writes them anew from what the code prints now. Read `git diff` before you commit it.
 expected: $(VENV)/.ready-test
-	IRMETRICS_RENEW=1 $(PY) -m pytest -q -m expected
+	IRMETRICS_RENEW=1 $(PY) -m pytest -q -m expected $(ARGS)
 	git diff --stat
 
 # Against the frameworks and engines themselves, which are much to install: hundreds of megabytes. And each benchmark, at its smallest.
