@@ -14,15 +14,7 @@ from itertools import islice
 from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.numbers import as_float
-from pytest_irmetrics.base.wording import (
-    FEW,
-    as_code,
-    describe,
-    listed,
-    printable,
-    quote,
-    value_of,
-)
+from pytest_irmetrics.base.wording import FEW, as_code, describe, listed, printable, quote, value_of
 from pytest_irmetrics.retrieval import answers
 from pytest_irmetrics.retrieval.options import AnswerError
 from pytest_irmetrics.run.answer import as_id, ranked
