@@ -32,7 +32,7 @@ from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved
 from pytest_irmetrics.retrieval.options import Seen
 from pytest_irmetrics.run.answer import Provenance
 from pytest_irmetrics.run.baseline import baseline_path
-from pytest_irmetrics.thresholds import EACH_TAG, Gates, Threshold, ThresholdError, parse_line, read_limit
+from pytest_irmetrics.thresholds import AUTO, EACH_TAG, Gates, Threshold, ThresholdError, parse_line, read_limit
 
 _LABEL_REPORT = "run.json"
 """The file that the commands to judge documents write the run to."""
@@ -197,7 +197,8 @@ class GatedItem:
         """
         rated, written = () if self.golden.judges_nothing else self.metrics, self.settings.values["max_drop"]
         max_drop = read_limit(parse_metric("mrr"), "max_drop", written, name="ir_max_drop")
-        gates = resolve_with_default(self._thresholds, rated, max_drop, "the setting ir_max_drop")
+        origin = "the default max_drop" if max_drop == AUTO else "the setting ir_max_drop"
+        gates = resolve_with_default(self._thresholds, rated, max_drop, origin)
         return gates.where(lambda gate: gate.tag in (None, EACH_TAG, *self.golden.tags, *gone_tags))
 
     @property
