@@ -188,4 +188,4 @@ def _on_limits(item: GatedItem, comparison: Comparison, against: Against) -> Ite
     if edits:
         lead = "Limits differ from those that judged the baseline when it was stored"
         command = item.command("--ir-baseline-update")
-        yield Note("quiet", f"{lead}: {listed(edits)}. To store today's, with today's answers: {command}")
+        yield Note("quiet", f"{lead}: {listed(edits)}. To store today's, with today's answers: `{command}`")
