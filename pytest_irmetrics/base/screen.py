@@ -62,7 +62,7 @@ def table(
             text = row[column] if column in whole else shorten(row[column], width, dots)
             blanks = " " * (width - display_width(text))
             cell = text + blanks if align[column] == "<" else blanks + text
-            if display_width(lines[-1] + _GAP + cell) <= max_width:
+            if display_width(f"{lines[-1]}{_GAP}{cell}".rstrip(" ")) <= max_width:
                 lines[-1] += _GAP + cell if lines[-1] else cell
             else:
                 lines.append(_GAP + cell)
