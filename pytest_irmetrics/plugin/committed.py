@@ -104,7 +104,7 @@ def read_committed(item: GatedItem) -> CommittedTest:
     try:
         fork = _fork(item.node.config, Path(item.node.path).parent)
         if is_first and fork.commit == fork.repository.commit("HEAD"):
-            said = f"{ref} is the commit that is checked out, so only what is not committed is compared."
+            said = f"{ref} holds the commit that is checked out, so only what is not committed is compared."
             item.notes.append(Note("quiet", f"{said} After a merge: --ir-since=HEAD^1."))
         return _read_at(fork, item)
     except GitError as error:

@@ -155,8 +155,8 @@ class RunConfig:
         self.gates: bool = self.selftest or (by_default if asked is None else asked)
         """Whether tests are compared with their stored baselines, and fail without one."""
         self.reads_baselines = self.gates or self.update
-        judges_all = self.reads_baselines and not (self.selftest or self.only_queries)
-        self.since = since if judges_all else ""
+        shows = bool(self.only_queries) and (self.update or given is None)
+        self.since = since if self.reads_baselines and not (self.selftest or shows) else ""
         """The branch, tag or commit since which to say what is accepted; empty for none."""
         # With the setting ir_since an update stores; beside --ir-since it is held to that, too.
         self.refuses: bool = self.values["accept"] == "fail" and not (self.update and given is None)

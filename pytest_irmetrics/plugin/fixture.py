@@ -144,6 +144,8 @@ class IRMetrics:
                 from pytest_irmetrics.plugin.committed import read_committed  # noqa: PLC0415 - only with --ir-since
 
                 committed = read_committed(item)
+            if committed is not None and committed.run is not None and item.settings.only_queries:
+                stored, compared = committed.run, Against(committed.report.where)  # as the failure looked into
             now = await _measure(item, asked, ask, stored)
             if now.errors:  # then there is nothing to compare
                 stored = against = committed = None
@@ -155,7 +157,7 @@ class IRMetrics:
             held = item.written_gates if comparison is None else gates
             result = _decided(item, held, now, comparison, compared)
             add_notes(item, result)
-            if committed is not None:
+            if committed is not None and not item.settings.only_queries:
                 from pytest_irmetrics.analysis.since import add_since  # noqa: PLC0415 - as above
 
                 add_since(result, None if item.settings.update else baseline, gates, committed)

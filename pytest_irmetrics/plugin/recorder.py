@@ -226,7 +226,7 @@ class Recorder:
 
     def _gone_since(self, session: pytest.Session) -> Sequence[str]:
         """Return the baselines that are gone since the commit of ``--ir-since``, or whose tests are, but for those of tests that were renamed."""
-        if not self._settings.since:
+        if not self._settings.since or self._settings.only_queries:
             return ()
         from pytest_irmetrics.plugin.committed import baselines_gone_since  # noqa: PLC0415 - only with --ir-since
 
