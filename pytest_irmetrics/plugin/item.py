@@ -132,7 +132,9 @@ class GatedItem:
             known = []
         for query_id in wanted if known else ():
             if not any(one.find(query_id) for one in known):
-                close = get_close_matches(query_id, [i for one in known for i in one.queries], n=1)
+                queries = {query.id: query.text for one in known for query in one.queries.values()}
+                asking = [one for one, text in queries.items() if text == query_id]
+                close = asking or get_close_matches(query_id, queries, n=1)
                 hint = f" Did you mean {close[0]!r}?" if close else ""
                 raise MisuseError(f"--ir-query: no golden set of this run has the query {query_id!r}.{hint}")
         found = {query.id: query for query in map(own.find, wanted) if query is not None}
