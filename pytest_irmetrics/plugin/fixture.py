@@ -144,8 +144,9 @@ class IRMetrics:
                 from pytest_irmetrics.plugin.committed import read_committed  # noqa: PLC0415 - only with --ir-since
 
                 committed = read_committed(item)
+            # A query is looked at as in the failure that prints the command.
             if committed is not None and committed.run is not None and item.settings.only_queries:
-                stored, compared = committed.run, Against(committed.report.where)  # as the failure looked into
+                stored, compared = committed.run, Against(committed.report.where)
             now = await _measure(item, asked, ask, stored)
             if now.errors:  # then there is nothing to compare
                 stored = against = committed = None

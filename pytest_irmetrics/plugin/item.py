@@ -32,7 +32,7 @@ from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved
 from pytest_irmetrics.retrieval.options import Seen
 from pytest_irmetrics.run.answer import Provenance
 from pytest_irmetrics.run.baseline import baseline_path
-from pytest_irmetrics.thresholds import AUTO, EACH_TAG, Gates, Threshold, ThresholdError, parse_line, read_limit
+from pytest_irmetrics.thresholds import EACH_TAG, Gates, Threshold, ThresholdError, parse_line, read_limit
 
 _LABEL_REPORT = "run.json"
 """The file that the commands to judge documents write the run to."""
@@ -132,9 +132,8 @@ class GatedItem:
             known = []
         for query_id in wanted if known else ():
             if not any(one.find(query_id) for one in known):
-                queries = {query.id: query.text for one in known for query in one.queries.values()}
-                asking = [one for one, text in queries.items() if text == query_id]
-                close = asking or get_close_matches(query_id, queries, n=1)
+                texts = {query.id: query.text for one in known for query in one.queries.values()}
+                close = [i for i in texts if texts[i] == query_id] or get_close_matches(query_id, texts, n=1)
                 hint = f" Did you mean {close[0]!r}?" if close else ""
                 raise MisuseError(f"--ir-query: no golden set of this run has the query {query_id!r}.{hint}")
         found = {query.id: query for query in map(own.find, wanted) if query is not None}
@@ -199,7 +198,7 @@ class GatedItem:
         """
         rated, written = () if self.golden.judges_nothing else self.metrics, self.settings.values["max_drop"]
         max_drop = read_limit(parse_metric("mrr"), "max_drop", written, name="ir_max_drop")
-        origin = "the default max_drop" if max_drop == AUTO else "the setting ir_max_drop"
+        origin = "the default max_drop" if written == "auto" else "the setting ir_max_drop"
         gates = resolve_with_default(self._thresholds, rated, max_drop, origin)
         return gates.where(lambda gate: gate.tag in (None, EACH_TAG, *self.golden.tags, *gone_tags))
 
