@@ -62,7 +62,8 @@ def table(
             text = row[column] if column in whole else shorten(row[column], width, dots)
             blanks = " " * (width - display_width(text))
             cell = text + blanks if align[column] == "<" else blanks + text
-            if display_width(f"{lines[-1]}{_GAP}{cell}".rstrip(" ")) <= max_width:
+            end = cell.rstrip(" ") if column in whole else cell
+            if display_width(lines[-1] + _GAP + end) <= max_width:
                 lines[-1] += _GAP + cell if lines[-1] else cell
             else:
                 lines.append(_GAP + cell)

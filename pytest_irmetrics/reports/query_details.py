@@ -10,7 +10,7 @@ from itertools import zip_longest
 from math import inf
 
 from pytest_irmetrics.base.numbers import change_text, score_text
-from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.base.wording import cut, plural
 from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.reports.blocks import Level, Query, RankedDocument, RankRow
 from pytest_irmetrics.reports.item_report import WORST, ItemReport, QueryReport
@@ -71,7 +71,8 @@ class _Documents:
         elif grade is not None:
             judgment, kind = f"grade {grade:g}", "graded" if grade > 0 else "other"
         before, now = self._before.get(doc_id), self._now.get(doc_id)
-        return RankedDocument(doc_id, self._titles.get(doc_id, ""), judgment, kind, before, now, move)
+        title = self._titles.get(doc_id) or cut(" ".join(query.texts.get(doc_id, "").split()), 120)
+        return RankedDocument(doc_id, title, judgment, kind, before, now, move)
 
     def side_by_side(self) -> list[RankRow]:
         """Return for each rank the document before and the one now."""

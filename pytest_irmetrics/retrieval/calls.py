@@ -196,7 +196,7 @@ def _read_result(query: Query, result: Any, call: Call, options: RetrievalOption
             items = draw_items(answer.ranking, options.depth)
         texts = dict[str, str]()
         read = _read_ranking(items, query, options, seen, texts)
-        if seen.keeps_texts and not call.asked_before:
+        if (seen.keeps_texts or query.passages) and not call.asked_before:
             seen.texts[query.id] = texts
         return read._replace(stages=_read_stages(answer, query, options, seen)) if answer.stages else read
     except Exception as error:  # noqa: BLE001 - a result, its items and ir_doc_id are the user's, and may raise anything
