@@ -32,6 +32,7 @@ from pytest_irmetrics.reports import output
 from pytest_irmetrics.reports.blocks import Text
 from pytest_irmetrics.reports.history import BaselineHistory, blocks, history_json, render
 from pytest_irmetrics.run import Run
+from pytest_irmetrics.run.baseline import baseline_path
 
 ARGUMENTS = (
     shared.METRICS,
@@ -78,6 +79,11 @@ def _choose(wanted: Sequence[str], directory: str) -> list[shared.Baseline]:
     for text in wanted:
         part = text.removeprefix("./")
         matching = [one for one in found if part in one.test or part in one.path.as_posix()]
+        # A whole id begins at pytest's rootdir, which may be above, and the baseline has a safe name of it.
+        file, _, test = part.partition("::")
+        name, bracket, ids = test.partition("[")
+        own = baseline_path(Path("/", file), name.replace("::", ".") + bracket + ids, directory).as_posix()
+        matching += [one for one in found if one.path.absolute().as_posix().endswith(own)]
         chosen |= dict.fromkeys(matching)
         if not matching:
             raise shared.CommandError(

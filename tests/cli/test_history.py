@@ -292,10 +292,11 @@ def test_added_and_dropped_queries_are_in_order_and_a_metric_that_leaves_all_out
 
 def test_tests_are_chosen_by_id_part_or_path(folder):
     commit(folder, ("Begin", stored()))
-    commit(folder, ("More", stored()), path="ir_baselines/test_search/test_it[other].json")
+    commit(folder, ("More", stored()), path="ir_baselines/test_search/test_it[o_ther]_22a51336.json")
     assert history().out.count("1 version of its baseline") == 2
-    for wanted in ("test_search.py::test_it[faq]", "[faq]", BASELINE, f"./{BASELINE}"):
-        assert "[other]" not in history(wanted).out
+    for wanted in (f"{folder.name}/test_search.py::test_it[faq]", "[faq]", BASELINE, f"./{BASELINE}"):
+        assert "[o_ther]" not in history(wanted).out
+    assert "[faq]" not in history("test_search.py::test_it[o/ther]").out
     assert "test_search.py::test_it[faq]" in history("test_that", status=1).err
 
 
