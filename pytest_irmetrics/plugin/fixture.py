@@ -139,13 +139,13 @@ class IRMetrics:
             gates = item.gates(compared.gone_tags)
             if item.settings.selftest:
                 return self._selftest(item, stored, gates, compared)
-            committed = None
+            committed, narrowed = None, bool(item.settings.only_queries)
             if item.settings.since:
                 from pytest_irmetrics.plugin.committed import read_committed  # noqa: PLC0415 - only with --ir-since
 
                 committed = read_committed(item)
             # A query is looked at as in the failure that prints the command.
-            if committed is not None and committed.run is not None and item.settings.only_queries:
+            if narrowed and committed is not None and committed.run is not None and against is None:
                 stored, compared = committed.run, Against(committed.report.where)
             now = await _measure(item, asked, ask, stored)
             if now.errors:  # then there is nothing to compare
@@ -158,7 +158,7 @@ class IRMetrics:
             held = item.written_gates if comparison is None else gates
             result = _decided(item, held, now, comparison, compared)
             add_notes(item, result)
-            if committed is not None and not item.settings.only_queries:
+            if committed is not None and not narrowed:
                 from pytest_irmetrics.analysis.since import add_since  # noqa: PLC0415 - as above
 
                 add_since(result, None if item.settings.update else baseline, gates, committed)
