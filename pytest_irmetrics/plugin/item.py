@@ -268,6 +268,9 @@ class GatedItem:
         given += ["-c", str(option("inifilename"))] if option("inifilename", None) else []
         overrides = [one for one in option("override_ini", None) or () if one.startswith("ir_")]
         given += (word for override in overrides for word in ("-o", override))
+        # From addopts it would contradict the update.
+        is_added = option("ir_baseline") and "--ir-baseline" not in (*typed, *config.invocation_params.args)
+        given += ["--no-ir-baseline"] if is_added and "--ir-baseline-update" in options else []
         return shlex.join([*program, test, *options, *given])
 
     def label_command(self, other: str, *options: str) -> str | None:
