@@ -87,18 +87,14 @@ def _lines(text: str) -> list[str]:
 
 
 _COUNT = _whole_number(10**9)
-_LIMIT = ("a number, per cent, `auto` or `off`", str)
-_FOLDER = ("a folder below that of each test file", _folder)
-# As DEFAULT_METRICS of evaluation/evaluate.py has them.
-_NAMES = ("names (mrr map ndcg@3 ndcg@10 precision@10 recall@10)", _lines)
-_THRESHOLDS = ("`METRIC [MIN] word=value …` in a line each, with the mark's words (none)", _lines)
 
 SETTINGS: dict[str, tuple[str | None, str, _Kind]] = {
-    "ir_metrics": (None, "The metrics to report, besides those that have a threshold", _NAMES),
-    "ir_thresholds": (None, "Thresholds of every test that gates", _THRESHOLDS),
+    # As DEFAULT_METRICS of evaluation/evaluate.py has them.
+    "ir_metrics": (None, "The metrics to report, besides those that have a threshold", ("names (mrr map ndcg@3 ndcg@10 precision@10 recall@10)", _lines)),
+    "ir_thresholds": (None, "Thresholds of every test that gates", ("`METRIC [MIN] word=value …` in a line each, with the mark's words (none)", _lines)),
     "ir_baseline": ("false", "Whether every run gates on the stored baselines", _one_of("true", "false")),
-    "ir_baseline_dir": ("ir_baselines", "Where the baselines are", _FOLDER),
-    "ir_max_drop": ("auto", "How far a mean may fall from the baseline where no threshold says so", _LIMIT),
+    "ir_baseline_dir": ("ir_baselines", "Where the baselines are", ("a folder below that of each test file", _folder)),
+    "ir_max_drop": ("auto", "How far a mean may fall from the baseline where no threshold says so", ("a number, per cent, `auto` or `off`", str)),
     "ir_since": ("", "The REF of --ir-since where that is not given", ("a branch, tag or commit", str)),
     "ir_accept": ("warn", "What a fall does that this branch has stored", _one_of("warn", "fail")),
     "ir_depth": ("10", "How many results a retriever is asked for", _COUNT),

@@ -21,7 +21,11 @@ def query_block(
 ) -> Query:
     """Return one query with the scores that explain a failure, or all of them, and the documents that moved."""
     explains = query.scores if in_full or query.explains is None else query.explains
-    facts = _score_texts(query, explains)
+    facts = [
+        f"{name} {change_text(query.scores_before[name], now) if query.delta(name) else score_text(now)}"
+        for name in explains
+        if (now := query.scores.get(name)) is not None
+    ]
     # The count above the queries is that of the first limit; where it is small, `_worst_first` says what follows.
     first = item.explaining_gates[0].queries if query.explains is not None and not in_full else ()
     facts += ["of another limit"] if len(first) >= WORST and query.query_id not in first else []
@@ -44,15 +48,6 @@ def query_block(
         in_full=in_full,
         level=level,
     )
-
-
-def _score_texts(query: QueryReport, metrics: Iterable[str]) -> list[str]:
-    """Return a query's score by each of the metrics that it has one by, where it moved with the one before: `mrr 1.0000 → 0.5000`."""
-    return [
-        f"{name} {change_text(query.scores_before[name], now) if query.delta(name) else score_text(now)}"
-        for name in metrics
-        if (now := query.scores.get(name)) is not None
-    ]
 
 
 class _Documents:
