@@ -62,8 +62,8 @@ def table(
             text = row[column] if column in whole else shorten(row[column], width, dots)
             blanks = " " * (width - display_width(text))
             cell = text + blanks if align[column] == "<" else blanks + text
-            end = cell.rstrip(" ") if column in whole else cell
-            if display_width(lines[-1] + _GAP + end) <= max_width:
+            # Those in `whole` are left-aligned: what follows them alone needs their blanks.
+            if display_width(lines[-1] + _GAP + (text if column in whole else cell)) <= max_width:
                 lines[-1] += _GAP + cell if lines[-1] else cell
             else:
                 lines.append(_GAP + cell)
