@@ -55,7 +55,7 @@ def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterato
 
     `before` is the golden set that it was stored for; without it only what the stored run says of it is compared.
     """
-    answers, today = comparison.baseline.run.answers, comparison.full.golden
+    answers, today = comparison.baseline.run.answers, comparison.now_in_full.golden
     yield from (Edit("dropped", query_id) for query_id in comparison.removed)
     yield from (Edit("added", i) for i in comparison.new if today.queries[i].xfail is None)
     yield from (Edit("reworded", query_id) for query_id in comparison.reworded)

@@ -50,7 +50,7 @@ def kind_of_change(
     if not (fell or unknown_ids):
         return None, [], False
     sign = find_sign(comparison)
-    stages, held = lost_at_stages(comparison.full, comparison)
+    stages, held = lost_at_stages(comparison.now_in_full, comparison)
     # Where stages are known, they tell what this sign guesses at.
     kind, text = Sign() if sign.kind == "lost_before_ranking" and stages is not None else sign
     if (kind, failed[0].word) in {("nothing_returned", "empty"), ("same_answer", "ids")}:

@@ -325,7 +325,7 @@ def _edits(comparison: Comparison, result: ItemResult, *, added_alone: bool) -> 
 
 def _depths(comparison: Comparison, result: ItemResult) -> Iterator[str]:
     """Say that the two runs are of different depths, so that what the deeper one found further down goes unseen."""
-    now, before = comparison.full.depth, comparison.baseline.run.depth
+    now, before = comparison.now_in_full.depth, comparison.baseline.run.depth
     if None not in (now, before) and now != before:
         yield f"The depths differ, {now} today and {before} in {result.against.name}; both are cut at {comparison.depth}."
     elif before is None and comparison.paired:  # as a TREC run does not say how many were asked for

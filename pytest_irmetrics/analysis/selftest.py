@@ -110,7 +110,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
         try:
             comparison = Comparison(degraded.evaluation(intact), intact)
             # Without a file: whether that was edited is said of the intact run.
-            decided = decide(Case(comparison.full, gates, comparison, against._replace(file="")))
+            decided = decide(Case(comparison.now_in_full, gates, comparison, against._replace(file="")))
             moved = {change.metric: change.delta for change in map(comparison.change, metrics) if change.n}
         except EvaluationError as error:
             raise EvaluationError(f"--ir-selftest, {degraded.name}: {error}") from error

@@ -122,7 +122,7 @@ def _edits(
     comparison: Comparison, limits: Gates | None, gates: Gates, committed: CommittedTest
 ) -> Iterator[Edit]:
     """Yield how the golden set, the depth and the limits were edited since the commit whose run today's is compared with."""
-    run, now = comparison.baseline.run, comparison.full
+    run, now = comparison.baseline.run, comparison.now_in_full
     yield from edits_of(comparison, committed.golden)
     if run.depth and now.depth and run.depth != now.depth:
         yield Edit("depth", "", str(run.depth), str(now.depth), holds_less=now.depth < run.depth)
@@ -142,7 +142,7 @@ def _judge(
 
     Return each verdict that today's do not give already, with the comparison that it is on.
     """
-    today, against = comparison.full, Against(committed.report.where)
+    today, against = comparison.now_in_full, Against(committed.report.where)
     states = {verdict.key: verdict.state for verdict in result.verdicts}
     found = [
         (verdict, comparison)

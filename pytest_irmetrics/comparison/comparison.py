@@ -52,7 +52,7 @@ class Comparison:
         searched for these."""
         self.paired: tuple[str, ...] = tuple(paired)
         """Ids of the queries that both sides asked in the same words, and searched for the same passages."""
-        self.full: Evaluation = now
+        self.now_in_full: Evaluation = now
         """Today's evaluation as it was given: all queries, uncut."""
         self._paired_ids = frozenset(self.paired)
         self._changes: dict[tuple[Metric, str | None], MetricChange] = {}
@@ -158,7 +158,7 @@ class Comparison:
     @cached_property
     def is_edited(self) -> bool:
         """Whether the golden set has other queries, labels or excluded queries than the baseline was stored with."""
-        answers, queries = self.baseline.run.answers, self.full.golden.queries
+        answers, queries = self.baseline.run.answers, self.now_in_full.golden.queries
         unpaired = self.removed or self.new or self.reworded or self.passages_edited
         otherwise = (stored_runs.is_excluded_otherwise(queries[i], answers[i]) for i in self.paired)
         return bool(unpaired or self.under_stored_labels or self.respelt) or any(otherwise)
@@ -174,7 +174,7 @@ class Comparison:
         """The means that the baseline's header tells and its own rankings do not give."""
         run, scored = self.baseline.run, self.now if self.is_unchanged else self.baseline
         as_stored = len(self.paired) == len(run) and self.depth == run.depth and not self.is_edited
-        return stored_runs.wrong_means(run, self.full.custom, scored if as_stored else None)
+        return stored_runs.wrong_means(run, self.now_in_full.custom, scored if as_stored else None)
 
     @property
     def edited_means(self) -> Sequence[stored_runs.WrongMean]:

@@ -64,7 +64,7 @@ def not_comparable(case: Case, gate: Gate) -> Verdict | None:
     # The whole set has a verdict of its own.
     share = 1.0 if gate.tag is None else comparison.paired_share(gate.tag)
     if not gate.metric.is_within(depth):
-        holder = against.name if gate.metric.is_within(comparison.full.depth) else "today's run"
+        holder = against.name if gate.metric.is_within(comparison.now_in_full.depth) else "today's run"
         text = f"{subject(gate)} needs {gate.metric.cutoff} results, and {holder} holds {depth}."
         advice = "Store a deeper one." if against.update_command else "Give a deeper one."
     elif share < _MIN_PAIRED:
@@ -100,7 +100,7 @@ def check_pairing(case: Case) -> Iterator[Verdict]:
     share = comparison.paired_share()
     others, others_share = comparison.passages_edited, comparison.share_of(comparison.passages_edited)
     queries = (*comparison.reworded, *others, *comparison.new)
-    both, today = comparison.now.counted, comparison.full.counted
+    both, today = comparison.now.counted, comparison.now_in_full.counted
     if share < _MIN_PAIRED:
         text = _too_few_paired(comparison, share, against)
     elif against.given and _weight(both) < _MIN_PAIRED * _weight(today):

@@ -24,7 +24,7 @@ from pytest_irmetrics.base.wording import quote
 from pytest_irmetrics.golden.format_yaml import parse_yaml, write_id
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import Passage, Query, query_as_dict
-from pytest_irmetrics.golden.source import GoldenSetError, Problem, Source, Wrong, decode
+from pytest_irmetrics.golden.source import GoldenSetError, Problem, Source, Wrong, decode_strictly
 from pytest_irmetrics.golden.yaml_nodes import PARSER
 from pytest_irmetrics.metrics import Grade
 
@@ -84,7 +84,7 @@ def append_judgments(
     source = Source(path, shown, custom_metrics)
     with lock_file(path):
         data = source.attempt(source.content) or b""
-        before = parse_yaml(source.attempt(decode, data) or "", source)
+        before = parse_yaml(source.attempt(decode_strictly, data) or "", source)
         new = _lacking(before, judgments)
         unjudged = [query_id for query_id in new if before.queries[query_id].is_unjudged]
         waiting = [i for i in unjudged if all(one.grade < before.relevance_level for one in new[i].values())]
@@ -92,7 +92,7 @@ def append_judgments(
         edited = _spliced(data, before, new, source)
         again, after = Source(path, shown, custom_metrics), None
         with suppress(GoldenSetError):  # which is said below
-            after = parse_yaml(decode(edited), again)
+            after = parse_yaml(decode_strictly(edited), again)
         wanted = [_with(query, new.get(query.id, {})) for query in before.queries.values()]
         if after is None or [*map(query_as_dict, after.queries.values())] != [*map(query_as_dict, wanted)]:
             said = again.problems[0].message if again.problems else "They would change more than they should."

@@ -34,7 +34,7 @@ def parse_yaml(text: str, source: Source) -> GoldenSet:
     """Read a golden set from the text of a YAML file. Raises GoldenSetError."""
     queries = QueryReader(source)
     top: list[tuple[Node, Node]] = []
-    # A lone \r: `decode` has made \r\n one \n.
+    # A lone \r: `decode_strictly` has made \r\n one \n.
     source.attempt(lambda: _read_document(NodeReader(text.replace("\r", "\n"), source), queries, top))
     return read_set(top, queries, source)  # what stands before a syntax error is checked, too
 

@@ -118,15 +118,15 @@ class Source:
             raise Wrong((1, 1), str(error)) from None
 
     def text(self, limit: int = MAX_RUN_BYTES) -> str:
-        """Read the file as `decode` does. Raises Wrong."""
-        return decode(self.content(limit))
+        """Read the file as `decode_strictly` does. Raises Wrong."""
+        return decode_strictly(self.content(limit))
 
     def lines(self) -> list[str]:
         """Read the file's lines, without their ends. Raises Wrong."""
         return self.text().replace("\r", "\n").split("\n")
 
 
-def decode(data: bytes) -> str:
+def decode_strictly(data: bytes) -> str:
     r"""Return the text of a file, without a byte order mark, Windows line ends as ``\n``.
 
     Raises Wrong for another encoding than UTF-8, and for markers of a merge conflict.

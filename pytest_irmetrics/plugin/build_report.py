@@ -180,7 +180,7 @@ def _on_floors(result: ItemResult, *, acceptable: bool) -> Iterator[Note]:
 
 def _on_limits(item: GatedItem, comparison: Comparison, against: Against) -> Iterator[Note]:
     """Say which limits differ from those that judged the baseline when it was stored, those that let more pass first."""
-    run, golden = comparison.baseline.run, comparison.full.golden
+    run, golden = comparison.baseline.run, comparison.now_in_full.golden
     stored = read_limits(run, item.settings.custom_metrics)
     if stored is None or item.settings.only_queries:
         return

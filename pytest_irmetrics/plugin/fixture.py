@@ -302,7 +302,7 @@ def _decided(
 
 def _with_fixture_to_write(item: GatedItem, came: Sequence[Any], details: Sequence[str]) -> tuple[str, ...]:
     """Return details with the fixture to write where items that came have a judged id in another place; else as they are."""
-    from pytest_irmetrics.retrieval.answers import find_id_path  # noqa: PLC0415 - only where no id is known, or there is none
+    from pytest_irmetrics.retrieval.reading import find_id_path  # noqa: PLC0415 - only where no id is known, or there is none
 
     path = find_id_path(came, {i for query in item.golden.queries.values() for i in query.documents})
     if path is None:

@@ -203,7 +203,7 @@ def _gates_nothing(item: ItemReport) -> bool:
     return all(gate.state == "not checked" for gate in item.gates) and not item.only_queries
 
 
-def subject(item: ItemReport) -> str:
+def what_was_measured(item: ItemReport) -> str:
     """Return what was measured: `40 queries, 10 results each, compared with the baseline (1a2b3c4d5 of 2026-03-01)`."""
     depth = "" if item.depth is None else f", {plural(item.depth, 'result')} each"
     version = f" ({item.baseline_version})" if item.baseline_version else ""

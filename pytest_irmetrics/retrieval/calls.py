@@ -200,7 +200,7 @@ def _read_result(query: Query, result: Any, call: Call, options: RetrievalOption
             seen.texts[query.id] = texts
         return read._replace(stages=_read_stages(answer, query, options, seen)) if answer.stages else read
     except Exception as error:  # noqa: BLE001 - a result, its items and ir_doc_id are the user's, and may raise anything
-        from pytest_irmetrics.retrieval.answers import NoIdError, without_id  # noqa: PLC0415 - only where something failed
+        from pytest_irmetrics.retrieval.reading import NoIdError, without_id  # noqa: PLC0415 - only where something failed
 
         if isinstance(error.__cause__, NoIdError) and len(seen.without_id) < _MOST_KEPT:
             seen.without_id += without_id(items)
@@ -220,24 +220,24 @@ def _read_ranking(
     doc_id, returned, other_ranking = options.doc_id, len(items), None
     if doc_id is None and not query.passages and (ranking := pack_if_valid(items)) is not None:
         return Result(ranking, {}, returned)  # as most retrievers return
-    from pytest_irmetrics.retrieval import answers  # noqa: PLC0415 - as above
+    from pytest_irmetrics.retrieval import reading  # noqa: PLC0415 - as above
 
-    by_source = answers.goes_by_source(items, query, options)
+    by_source = reading.goes_by_source(items, query, options)
     if query.passages or by_source is not False:
         from pytest_irmetrics.retrieval.passages import read_chunk_ranking  # noqa: PLC0415 - most golden sets judge none
 
         other_ranking = pack(read_chunk_ranking(items, query, options, seen, texts))
         if query.passages or by_source:
             return Result(other_ranking, {}, returned, by_source)
-    ids = answers.read_ids(items, doc_id)
+    ids = reading.read_ids(items, doc_id)
     if query.forbidden and doc_id is None:
-        ids = answers.with_forbidden_sources(items, ids, query)
+        ids = reading.with_forbidden_sources(items, ids, query)
     if repeated := first_repeat(ids):
         if options.duplicates != "collapse":
-            raise answers.repeat_error("document", *repeated, returned)
+            raise reading.repeat_error("document", *repeated, returned)
         ids = tuple(dict.fromkeys(ids))
     elif items and type(items[0]) is not str:
-        answers.keep_titles(items, ids, seen.titles)
+        reading.keep_titles(items, ids, seen.titles)
     return Result(pack(ids), {}, returned, by_source, other_ranking)
 
 

@@ -13,7 +13,7 @@ from typing import Any
 
 from pytest_irmetrics.base.wording import describe, quote
 from pytest_irmetrics.golden.query import LONGEST_PASSAGE, Passage, Query, digest, known_ids, normalize_text
-from pytest_irmetrics.retrieval import answers
+from pytest_irmetrics.retrieval import reading
 from pytest_irmetrics.retrieval.options import AnswerError, RetrievalOptions, Seen
 from pytest_irmetrics.run.answer import CHUNK, as_id, is_uuid
 
@@ -37,8 +37,8 @@ def read_chunk_ranking(
     where all are blank, of a document judged by passage.
     """
     own = {*known_ids(query)}
-    documents = answers.read_ids(items, options.doc_id, lambda item: _read_document(own, options.known, item))
-    answers.keep_titles(items, documents, seen.titles)
+    documents = reading.read_ids(items, options.doc_id, lambda item: _read_document(own, options.known, item))
+    reading.keep_titles(items, documents, seen.titles)
     collapse = options.duplicates == "collapse"
     judged: dict[str, list[Passage]] = {}
     for passage in sorted(query.passages, key=lambda passage: -passage.grade):
@@ -63,7 +63,7 @@ def read_chunk_ranking(
             if collapse:
                 continue
             shown = own_id or (f"{document}: {text}" if text else document)
-            raise answers.repeat_error("chunk", shown, first, rank, len(items))
+            raise reading.repeat_error("chunk", shown, first, rank, len(items))
         wanted = judged.get(document, ())
         held = [passage.key for passage in wanted if passage.normalized in content]
         for passage in wanted:
@@ -116,11 +116,11 @@ def _chunk_entry(
 
 def _read_document(own: Collection[str], known: Collection[str], item: Any) -> tuple[str, float | None]:
     """Return the document that an item is a chunk of, and the score of an explicit pair; `own` are the query's documents."""
-    sources = [source for value in answers.fields_of(item, answers.SOURCE_NAMES) if (source := as_id(value))]
+    sources = [source for value in reading.fields_of(item, reading.SOURCE_NAMES) if (source := as_id(value))]
     source = next((source for source in sources if source in known), next(iter(sources), None))
     try:
-        own_id, score = answers.read_item(item)
-    except answers.RefusedError:
+        own_id, score = reading.read_item(item)
+    except reading.RefusedError:
         if source is None:
             raise
         return source, None
@@ -130,13 +130,13 @@ def _read_document(own: Collection[str], known: Collection[str], item: Any) -> t
 def _own_id(item: Any, document: str) -> str | None:
     """Return an item's id; None where it has none, and needs none, or where it is its document's."""
     try:
-        own_id = answers.read_item(item)[0]
-    except answers.RefusedError:
+        own_id = reading.read_item(item)[0]
+    except reading.RefusedError:
         return None
     return None if own_id == document else own_id
 
 
 def _text(item: Any) -> str | None:
     """Return an item's text from one of its usual fields; None where it has none."""
-    values = (value() if callable(value) else value for value in answers.fields_of(item, _TEXT_NAMES))
+    values = (value() if callable(value) else value for value in reading.fields_of(item, _TEXT_NAMES))
     return next((value for value in values if isinstance(value, str)), None)

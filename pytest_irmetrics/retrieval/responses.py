@@ -15,7 +15,7 @@ from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.numbers import as_float
 from pytest_irmetrics.base.wording import FEW, as_code, describe, listed, printable, quote, value_of
-from pytest_irmetrics.retrieval import answers
+from pytest_irmetrics.retrieval import reading
 from pytest_irmetrics.retrieval.options import AnswerError
 from pytest_irmetrics.run.answer import as_id, ranked
 
@@ -47,8 +47,8 @@ def draw_items(answer: Any, k: int | None) -> list[Any]:
     """Return the first k items of an answer, None for all. Raises AnswerError, and whatever an iterator of the user's raises."""
     try:
         return list(islice(_results(answer), k))
-    except answers.RefusedError as refused:
-        raise AnswerError(f"came back: {answers.describe_refused(answer, refused)}") from None
+    except reading.RefusedError as refused:
+        raise AnswerError(f"came back: {reading.describe_refused(answer, refused)}") from None
 
 
 def _results(answer: Any) -> Any:
@@ -56,7 +56,7 @@ def _results(answer: Any) -> Any:
     kind = type(answer)
     for never, cure in _NEVER_RESULTS:
         if isinstance(answer, never) and not isinstance(answer, (ItemsView, KeysView)):
-            raise answers.RefusedError(cure)
+            raise reading.RefusedError(cure)
     found = None if kind in {list, tuple} else _find_results(answer)
     if found is not None:
         return found
@@ -68,11 +68,11 @@ def _results(answer: Any) -> Any:
         return _frame_ids(answer)
     for names, (lacking, cure) in _HELD_BACK.items():
         if all(hasattr(kind, name) for name in names) and not any(hasattr(kind, name) for name in lacking):
-            raise answers.RefusedError(cure)
+            raise reading.RefusedError(cure)
     try:
         return iter(answer)
     except TypeError:
-        raise answers.RefusedError("It cannot be gone through.") from None
+        raise reading.RefusedError("It cannot be gone through.") from None
 
 
 def _is_frame(answer: Any) -> bool:
@@ -88,7 +88,7 @@ def _frame_ids(frame: Any) -> Any:
         if name in frame.columns:
             return frame[name]
     names = listed([*frame.columns], FEW, lambda name: quote(str(name), 20))
-    raise answers.RefusedError(
+    raise reading.RefusedError(
         f"A frame needs a column `id` or `_id`, and this one has: {names}. Return the column that holds the ids."
     )
 
@@ -101,16 +101,16 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
         if doc is None or score is None:
             if key in ("error", "errors", "detail", "message"):
                 said = f"It looks like an error, {printable(str(value), 60)}: let your function raise it."
-                raise answers.RefusedError(said)
+                raise reading.RefusedError(said)
             why, lists = f"{describe(key)} maps to {describe(value)}", dict(_lists_in(answer))
             if lists:  # of several the first that holds ids, else the first that holds anything
-                best = max(lists, key=lambda i: 2 * len(lists[i]) - len(answers.without_id(lists[i])))
+                best = max(lists, key=lambda i: 2 * len(lists[i]) - len(reading.without_id(lists[i])))
                 why = f"`{best}` is a list: return that"
-            raise answers.RefusedError(
+            raise reading.RefusedError(
                 f"It is not a mapping of id to score: {why}. Its keys: {listed([*answer], FEW, as_code)}."
             )
         if math.isnan(score):
-            raise answers.RefusedError(f"The score of {describe(key)} is NaN.")
+            raise reading.RefusedError(f"The score of {describe(key)} is NaN.")
         scores.append((doc, score))
     return ranked(scores)
 
@@ -196,7 +196,7 @@ def _find_results(answer: Any) -> Sequence[Any] | None:
             _require_all(body)
             return items
     if wanted:
-        raise answers.RefusedError(f"It is a response without `{wanted}`.")
+        raise reading.RefusedError(f"It is a response without `{wanted}`.")
     return None
 
 
@@ -236,13 +236,13 @@ def _require_all(response: Any) -> None:
         value = _at(response, path)
         if value is not None and (value < 100 if path == "@search.coverage" else value):
             shown = printable(str(value), 60)
-            raise answers.RefusedError(
+            raise reading.RefusedError(
                 f"`{path.replace('/', '.')}` is {shown}: it holds part of the results. {cure}"
             )
     # A shard that is not allocated counts as neither successful nor failed.
     shards, answering = _at(response, "_shards/total"), _at(response, "_shards/successful")
     if isinstance(shards, int) and isinstance(answering, int) and answering < shards:
-        raise answers.RefusedError(
+        raise reading.RefusedError(
             f"{answering} of {shards} `_shards` answered: it holds part of the results. Mend the index."
         )
 

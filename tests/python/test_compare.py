@@ -150,7 +150,7 @@ def test_pairs_are_by_id_text_and_params():
     assert (comparison.paired, comparison.reworded, comparison.new) == (("n",), ("a", "b"), ("z",))
     assert comparison.removed == ("gone 1", "gone 2", "gone 3")
     assert comparison.paired_share() == pytest.approx(1 / 6)
-    assert (comparison["mrr"].delta, comparison["mrr"].n, comparison.full["mrr"]) == (-0.5, 1, 0.5)
+    assert (comparison["mrr"].delta, comparison["mrr"].n, comparison.now_in_full["mrr"]) == (-0.5, 1, 0.5)
     by_id = compare(now, evaluate(golden, Run({"a": HIT, "b": HIT}), ["mrr"]))
     assert by_id.paired == ("a", "b")
 

@@ -19,7 +19,7 @@ from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Text,
 from pytest_irmetrics.reports.html_page import page
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, QueryReport, query_option
 from pytest_irmetrics.reports.query_details import query_block
-from pytest_irmetrics.reports.session_report import RunInfo, SessionReport, gated_score, subject
+from pytest_irmetrics.reports.session_report import RunInfo, SessionReport, gated_score, what_was_measured
 
 BEGINNING = "<!doctype html>"
 
@@ -60,7 +60,7 @@ def render(session: SessionReport) -> str:
         links={i: {one.report.query_id: one.anchor for one in some if one.anchor} for i, some in own.items()},
         bars={i: _bars(some) for i, some in own.items()},
         blocks=_blocks,
-        subject=subject,
+        what_was_measured=what_was_measured,
         queries=queries,
         rows=[one for one in queries if one.anchor],
         in_full=min(len(queries), _IN_FULL),

@@ -12,7 +12,7 @@ from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.reports import document
 from pytest_irmetrics.reports.blocks import Block, Level, Query, Table, Text, is_shown_at
 from pytest_irmetrics.reports.item_report import ItemReport
-from pytest_irmetrics.reports.session_report import SessionReport, subject
+from pytest_irmetrics.reports.session_report import SessionReport, what_was_measured
 
 BEGINNING = "## Retrieval quality: "
 
@@ -92,7 +92,7 @@ def _golden_set(
 ) -> Iterator[str]:
     """Yield the lines of one test's section: its golden set and verdict, and what is said of it."""
     yield from ("", f"### {_code(names[item.nodeid])}: {_words(session.verdict(item))}")
-    yield from ("", f"{_code(item.nodeid)}: {_words(subject(item))}.")
+    yield from ("", f"{_code(item.nodeid)}: {_words(what_was_measured(item))}.")
     yield from _blocks(said, queries)
 
 
