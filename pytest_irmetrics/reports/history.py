@@ -10,7 +10,6 @@ from typing import Any, NamedTuple
 from pytest_irmetrics.base.git import day_of
 from pytest_irmetrics.base.numbers import TOLERANCE, score_text, signed_text
 from pytest_irmetrics.base.wording import FEW, listed, plural
-from pytest_irmetrics.reports import plots
 from pytest_irmetrics.reports.blocks import Block, Column, Table, Text
 
 _SIGNS = "▁▂▃▄▅▆▇█"
@@ -227,7 +226,7 @@ def render(histories: Sequence[BaselineHistory]) -> str:
         (one.test, list(blocks(one, 0))[1:], [_plot(course, one.points) for course in _courses(one)])
         for one in histories
     ]
-    return page("history.html.jinja", tests=tests, plots=plots, width=_WIDTH, height=_HEIGHT)
+    return page("history.html.jinja", tests=tests, width=_WIDTH, height=_HEIGHT)
 
 
 def _plot(course: _Course, points: Sequence[HistoryPoint]) -> dict[str, Any]:

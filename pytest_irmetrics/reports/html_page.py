@@ -8,6 +8,7 @@ from importlib import resources
 from typing import Any
 
 from pytest_irmetrics.base.escape import escape_html
+from pytest_irmetrics.reports import plots
 
 try:
     import jinja2
@@ -17,11 +18,15 @@ except ImportError:
 
 
 def page(template: str, *, script: str = "", **values: Any) -> str:
-    """Return a page made of a template, with the style sheet and a script, both files of this folder; it loads nothing else."""
-    style, code = _resource("report.css"), _resource(script) if script else ""
+    """Return a page made of a template, with the style sheet and a script, both files of this folder; it loads nothing else.
+
+    The template has `plots`, and the style sheet its sizes.
+    """
+    sizes = f"--plot: {plots.WIDTH}px; --rank: {plots.ROW_HEIGHT}px; --between: {plots.LINES_WIDTH}px"
+    style, code = f":root {{ {sizes} }}\n{_resource('report.css')}", _resource(script) if script else ""
     script_source = f"script-src '{_hash(code)}'; " if script else ""
     policy = f"default-src 'none'; style-src '{_hash(style)}'; {script_source}img-src data:; base-uri 'none'; form-action 'none'"
-    trusted = {"style": Markup(style), "script": Markup(code), "policy": Markup(policy)}
+    trusted = {"style": Markup(style), "script": Markup(code), "policy": Markup(policy), "plots": plots}
     return _ENVIRONMENT.get_template(template).render(values | trusted)
 
 

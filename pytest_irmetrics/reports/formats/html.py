@@ -68,7 +68,6 @@ def render(session: SessionReport) -> str:
         labels=labels,
         metrics=list(dict.fromkeys(name for one in queries for name in one.report.scores)),
         compared=any(one.report.before is not None for one in queries),
-        plots=plots,
         query_block=query_block,
         query_option=query_option,
         score_text=score_text,
