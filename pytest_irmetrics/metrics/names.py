@@ -158,7 +158,7 @@ def _read_known(family: Family, cut: str | None, given: Mapping[str, str]) -> Me
 def _read_cutoff(cut: str | None) -> int | None:
     """Read a cut-off, from 1 to 999,999,999; None stays None. Raises MetricError."""
     if cut is not None and (_CUTOFF.fullmatch(cut) is None or int(cut) == 0):
-        raise MetricError(f"the cut-off {cut!r} is not a whole number above 0. Write for example ndcg@10.")
+        raise MetricError(f"the cut-off {cut!r} is no whole number from 1 to 999,999,999, as in ndcg@10.")
     return None if cut is None else int(cut)
 
 
