@@ -32,6 +32,7 @@ from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import stored_runs
 from pytest_irmetrics.golden import GoldenSet, Query
+from pytest_irmetrics.golden.formats import format_of
 from pytest_irmetrics.plugin.baselines import is_test_gone
 from pytest_irmetrics.plugin.config import run_config
 from pytest_irmetrics.plugin.item import GatedItem
@@ -253,7 +254,7 @@ def _golden_set(item: GatedItem, fork: _Fork, baseline: str, run: Run) -> tuple[
             return None, f"{path} is no file of that commit, {so}."
         if today == path and golden.path.read_bytes() == data:
             return golden, ""
-        if ".qrels" in path:
+        if format_of(Path(path)) == "trec":
             return None, f"{path} has its texts in another file, {so}."
         with TemporaryDirectory() as temporary:
             file = Path(temporary, posixpath.basename(path))
