@@ -7,7 +7,7 @@ import re
 from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import InitVar, dataclass
 from difflib import get_close_matches
-from typing import Literal, NamedTuple
+from typing import Literal, NamedTuple, get_args
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.numbers import as_whole_number, finite_number, read_number
@@ -56,7 +56,7 @@ class Word(NamedTuple):
     sign: str
     """What stands before its limit in a table of scores."""
     example: str
-    """What may be written for its limit; `%` and `auto` in it are what the JSON Schema lets in."""
+    """What may be written for its limit; `%` and `auto` in it are what it takes besides numbers and `off`, in the JSON Schema too."""
     fails_when: str
     """When a gate of this word fails, after "fails where"."""
     range: Literal["score", "change", "count", "level"]
@@ -161,6 +161,16 @@ class Gate(NamedTuple):
         return number * abs(baseline or 0.0) if is_share else number
 
 
+State = Literal["failed", "accepted", "undecided", "not checked", "passed"]
+"""What a gate came to, in the order of every output.
+
+``undecided``: the mean fell further than its limit, but no further than chance or run noise explains; ``accepted``: this
+branch has stored the fall in its baseline. Both pass.
+"""
+
+STATES: tuple[State, ...] = get_args(State)
+
+
 @dataclass(eq=False)
 class Gates:
     """All gates of one test, grouped by metric and tag in the order in which thresholds name them."""
@@ -218,7 +228,7 @@ def in_file(limit: Limit | None) -> str | float:
 def read_limit(
     metric: Metric, word: str, value: object, name: str | None = None, *, for_query: bool = False
 ) -> Limit | None:
-    """Read the limit that `word` sets on `metric`: a number, its text, ``"off"`` (None), of `max_drop` ``"5%"`` or ``"auto"``.
+    """Read the limit that `word` sets on `metric`: a number, its text, ``"off"`` (None), ``"5%"`` or ``"auto"`` where its example has these.
 
     `WORDS` has the ranges; a percentage is from 0% to 100%. A latency has `max` alone, and a single query's own threshold
     (`for_query`) fewer words and no `auto`. Raises ThresholdError, which calls the limit by `name`, else by word and metric.
@@ -229,13 +239,14 @@ def read_limit(
     if isinstance(value, str):
         if value == _OFF:
             return None
-        if value == "auto" and word == "max_drop" and not for_query:
+        if value == "auto" and "auto" in WORDS[word].example and not for_query:
             return AUTO
         shown, percent, number = quote(value), value.endswith("%"), read_number(value.removesuffix("%"))
     else:
         shown, percent, number = cut(repr(value), _MAX_SHOWN), False, finite_number(value)
-    if percent and word != "max_drop":
-        raise ThresholdError(f"{name} is {shown}, but only `max_drop` takes per cent. Write a number.")
+    if percent and "%" not in WORDS[word].example:
+        takers = _code_list(one for one in WORDS if "%" in WORDS[one].example)
+        raise ThresholdError(f"{name} is {shown}, but only {takers} takes per cent. Write a number.")
     if number is None:
         example = WORDS[word].example.removesuffix(" or auto" if for_query else "")
         raise ThresholdError(f"{name} is {shown}, which is no number. Write for example {example}, or off.")

@@ -11,43 +11,20 @@ from pytest_irmetrics.base.numbers import TOLERANCE, signed_text
 from pytest_irmetrics.base.wording import FEW, joined, listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import is_excluded_otherwise
-from pytest_irmetrics.gates.stored_limits import Edit
+from pytest_irmetrics.gates.stored_limits import Edit, EditKind
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.reports.item_report import OWN_BASELINE
 
-_UNPAIRED = {"reworded", "passages", "added"}
+_UNPAIRED = {EditKind.REWORDED, EditKind.PASSAGES, EditKind.ADDED}
 """The kinds of edits of queries that have no counterpart in the baseline."""
-
-_EDITS = {
-    "dropped": ("query dropped", "queries dropped"),
-    "excluded": ("query excluded (xfail)", "queries excluded (xfail)"),
-    "reworded": ("query reworded (text or params)", "queries reworded (text or params)"),
-    "respelt": ("query in other letters (case, white space)", "queries in other letters (case, white space)"),
-    "passages": ("query with other passages", "queries with other passages"),
-    "included": ("query not excluded any more", "queries not excluded any more"),
-    "added": ("query added", "queries added"),
-    "judgment": ("judgment changed", "judgments changed"),
-    "weight": ("weight changed", "weights changed"),
-    "tags": ("query with other tags", "queries with other tags"),
-    "no_answer": ("query with another no_answer", "queries with another no_answer"),
-    "forbidden": ("forbidden document changed", "forbidden documents changed"),
-    "relevance level": ("relevance level changed",),
-    "depth": ("depth changed",),
-    "limit": ("limit differs", "limits differ"),
-}
-"""Kind of edit → what it is called, of one and of several, where there may be; in the order of the sentences.
-
-Edits of `depth` come from analysis/since.py, those of a `limit` from gates/stored_limits.py.
-"""
 
 
 def edit_sentences(edits: Sequence[Edit]) -> Iterator[str]:
     """Yield a sentence on each kind of edit, those that hold less first."""
-    kinds = [*_EDITS]  # `index` refuses an edit of a kind that has no words
-    ordered = sorted(edits, key=lambda edit: (kinds.index(edit.kind), not edit.holds_less))
+    ordered = sorted(edits, key=lambda edit: ([*EditKind].index(edit.kind), not edit.holds_less))
     for kind, group in groupby(ordered, lambda edit: edit.kind):
         alike = [*group]
-        yield f"{plural(len(alike), *_EDITS[kind])}: {listed(alike, FEW)}."
+        yield f"{plural(len(alike), *kind.value)}: {listed(alike, FEW)}."
 
 
 def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterator[Edit]:
@@ -56,11 +33,11 @@ def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterato
     `before` is the golden set that it was stored for; without it only what the stored run says of it is compared.
     """
     answers, today = comparison.baseline.run.answers, comparison.now_in_full.golden
-    yield from (Edit("dropped", query_id) for query_id in comparison.removed)
-    yield from (Edit("added", i) for i in comparison.new if today.queries[i].xfail is None)
-    yield from (Edit("reworded", query_id) for query_id in comparison.reworded)
-    yield from (Edit("respelt", query_id) for query_id in comparison.respelt)
-    yield from (Edit("passages", query_id) for query_id in comparison.passages_edited)
+    yield from (Edit(EditKind.DROPPED, query_id) for query_id in comparison.removed)
+    yield from (Edit(EditKind.ADDED, i) for i in comparison.new if today.queries[i].xfail is None)
+    yield from (Edit(EditKind.REWORDED, query_id) for query_id in comparison.reworded)
+    yield from (Edit(EditKind.RESPELT, query_id) for query_id in comparison.respelt)
+    yield from (Edit(EditKind.PASSAGES, query_id) for query_id in comparison.passages_edited)
     for query_id in comparison.paired:
         query, answer = today.queries[query_id], answers[query_id]
         was = comparison.relabelled.get(query_id, query)
@@ -72,35 +49,35 @@ def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterato
             yield from _edits_of_query(was, query)
     level = comparison.stored_level if before is None else before.relevance_level
     if level != today.relevance_level:
-        yield Edit("relevance level", "", f"{level:.15g}", f"{today.relevance_level:.15g}")
+        yield Edit(EditKind.RELEVANCE_LEVEL, "", f"{level:.15g}", f"{today.relevance_level:.15g}")
 
 
 def _edits_of_query(before: Query, now: Query) -> Iterator[Edit]:
     """Yield the edits of a query that is asked in the same words."""
     query_id = before.id
     if (before.xfail is None) != (now.xfail is None):
-        yield Edit("excluded" if before.xfail is None else "included", query_id)
+        yield Edit(EditKind.EXCLUDED if before.xfail is None else EditKind.INCLUDED, query_id)
     for doc_id in sorted({*before.judgments, *now.judgments}):
         grades = before.judgments.get(doc_id), now.judgments.get(doc_id)
         was, is_now = (None if grade is None else f"{grade:.15g}" for grade in grades)
         if was != is_now:
-            yield Edit("judgment", f"{query_id}: {doc_id}", was, is_now)
+            yield Edit(EditKind.JUDGMENT, f"{query_id}: {doc_id}", was, is_now)
     if before.weight != now.weight:
-        yield Edit("weight", query_id, f"{before.weight:.15g}", f"{now.weight:.15g}")
+        yield Edit(EditKind.WEIGHT, query_id, f"{before.weight:.15g}", f"{now.weight:.15g}")
     if {*before.tags} != {*now.tags}:
-        yield Edit("tags", query_id, " + ".join(before.tags), " + ".join(now.tags))
+        yield Edit(EditKind.TAGS, query_id, " + ".join(before.tags), " + ".join(now.tags))
     if before.no_answer != now.no_answer:
-        yield Edit("no_answer", query_id, str(before.no_answer).lower(), str(now.no_answer).lower())
+        yield Edit(EditKind.NO_ANSWER, query_id, str(before.no_answer).lower(), str(now.no_answer).lower())
     for doc_id in sorted({*before.forbidden} ^ {*now.forbidden}):
         lifted = doc_id in before.forbidden
         was, is_now = ("forbidden", None) if lifted else (None, "forbidden")
-        yield Edit("forbidden", f"{query_id}: {doc_id}", was, is_now, lifted)
+        yield Edit(EditKind.FORBIDDEN, f"{query_id}: {doc_id}", was, is_now, lifted)
 
 
 def edit_text(result: ItemResult, comparison: Comparison, edits: Sequence[Edit]) -> str:
     """Say how the golden set was edited since the run that a result is compared with was stored, and what follows."""
     name = result.against.name
-    if comparison.baseline.run.golden_set is None and {edit.kind for edit in edits} == {"added"}:
+    if comparison.baseline.run.golden_set is None and {edit.kind for edit in edits} == {EditKind.ADDED}:
         # A TREC run has no line of a query that found nothing, too.
         lacks = plural(len(edits), "query")
         sentences = [f"{name} has no answer to {lacks}: {listed(edits, FEW)}."]

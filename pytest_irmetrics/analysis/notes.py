@@ -19,8 +19,9 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import would_pass
 from pytest_irmetrics.gates.regression import noise_text
+from pytest_irmetrics.gates.stored_limits import EditKind
 from pytest_irmetrics.golden.query import documents_of, folded, known_ids
-from pytest_irmetrics.reports.item_report import Note, mean_name
+from pytest_irmetrics.reports.item_report import Note, NoteLevel, mean_name
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import is_further_chunk
 from pytest_irmetrics.thresholds import AUTO, MIN_TAGGED
@@ -319,7 +320,7 @@ def _edits(comparison: Comparison, result: ItemResult, *, added_alone: bool) -> 
     from pytest_irmetrics.analysis.edits import edit_text, edits_of  # noqa: PLC0415 - needed after an edit alone
 
     edits = [*edits_of(comparison)]
-    if edits and all(edit.kind == "added" for edit in edits) is added_alone:
+    if edits and all(edit.kind is EditKind.ADDED for edit in edits) is added_alone:
         yield edit_text(result, comparison, edits)
 
 
@@ -407,7 +408,7 @@ def _relevant_counts(comparison: Comparison, result: ItemResult) -> Iterator[str
         yield relevant_counts(comparison, result.leading_metric)
 
 
-_NOTES: Sequence[tuple[str, _About]] = (
+_NOTES: Sequence[tuple[NoteLevel, _About]] = (
     ("quiet", _left_out),
     ("normal", _unjudged),
     ("quiet", _small_tags),
@@ -424,7 +425,7 @@ _NOTES: Sequence[tuple[str, _About]] = (
 )
 """The notes on a run by itself in the order in which they are printed, each with the `Note.level` from which it is shown."""
 
-_COMPARED: Sequence[tuple[str, _About]] = (
+_COMPARED: Sequence[tuple[NoteLevel, _About]] = (
     ("normal", partial(_edits, added_alone=True)),
     ("quiet", partial(_edits, added_alone=False)),
     ("quiet", _depths),

@@ -106,7 +106,7 @@ def _answers(comparison: Comparison) -> AnswerPairs:
 
 
 def _enough(seen: int, answers: AnswerPairs) -> bool:
-    """Tell whether a sign seen in so many answers counts: 3 or more, and 80 % of all that the baseline has."""
+    """Tell whether a sign is seen in enough answers of all that the baseline has."""
     return seen >= _FEWEST and seen >= _MOST * len(answers)
 
 

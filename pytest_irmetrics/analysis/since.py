@@ -16,13 +16,13 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import decide
-from pytest_irmetrics.gates.stored_limits import Edit, limit_edits, read_limits
-from pytest_irmetrics.gates.verdict import STATES, Against, Case, Verdict, with_each_tag
+from pytest_irmetrics.gates.stored_limits import Edit, EditKind, limit_edits, read_limits
+from pytest_irmetrics.gates.verdict import Against, Case, Verdict, with_each_tag
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.item_report import SinceReport, mean_name
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.thresholds import COMPARING_WORDS, Gates
+from pytest_irmetrics.thresholds import COMPARING_WORDS, STATES, Gates
 
 _ORIGIN = "the limits stored with that commit's baseline"
 """Where the limits were set that judged the other commit's baseline."""
@@ -125,7 +125,7 @@ def _edits(
     run, now = comparison.baseline.run, comparison.now_in_full
     yield from edits_of(comparison, committed.golden)
     if run.depth and now.depth and run.depth != now.depth:
-        yield Edit("depth", "", str(run.depth), str(now.depth), holds_less=now.depth < run.depth)
+        yield Edit(EditKind.DEPTH, "", str(run.depth), str(now.depth), holds_less=now.depth < run.depth)
     # Those of a part are on the rest as well, which may have them still.
     if limits is not None and not committed.is_partial:
         yield from limit_edits(limits, gates, now.golden.queries, run.means)
@@ -185,14 +185,14 @@ def _not_judged_today(
     for text in () if limits is None else limits.unreadable:
         lost = f"{text} judged it at {where}, and cannot be computed."
         yield Verdict("failed", lost, "", origin=_ORIGIN), _LOOSENED
-    for depth in (edit for edit in edits if whole and edit.kind == "depth" and edit.holds_less):
+    for depth in (edit for edit in edits if whole and edit.kind is EditKind.DEPTH and edit.holds_less):
         unseen = f"Nothing below rank {depth.now} is seen: {depth.before} results were asked for at {where}."
         yield Verdict("failed", unseen, "baseline"), _LOOSENED
 
 
 def _as_strict_as_then(now: Evaluation, edits: Iterable[Edit], then: GoldenSet | None) -> Evaluation:
     """Return an evaluation that counts the queries which this branch excludes, and forbids what it does not forbid any more."""
-    excluded = {edit.what for edit in edits if edit.kind == "excluded"}
+    excluded = {edit.what for edit in edits if edit.kind is EditKind.EXCLUDED}
     queries = [replace(q, xfail=None) if q.id in excluded else q for q in now.golden.queries.values()]
     if then is not None:
         queries = [_as_strict(query, then.queries.get(query.id)) for query in queries]

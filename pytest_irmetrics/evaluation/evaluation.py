@@ -292,8 +292,8 @@ class Evaluation:
     def mean(self, metric: str | Metric, tag: str | None = None) -> float:
         """Return a metric's weighted mean, Σ weight · score / Σ weight, over the queries with ``tag`` if one is given.
 
-        For ``latency_p50`` and ``latency_p95`` it is the percentile by nearest rank over every time that a
-        query was asked, in milliseconds. Raises EvaluationError where a query's retrieval failed, where no query counts
+        Of a latency it is the percentile that its name has, by nearest rank over every time that a query was asked, in
+        milliseconds. Raises EvaluationError where a query's retrieval failed, where no query counts
         (NoQueryError), and for a metric that was not evaluated.
         """
         metric = self.metric(metric)

@@ -13,12 +13,12 @@ from pytest_irmetrics.base.wording import group_alike, plural
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
 from pytest_irmetrics.evaluation.evaluate import RETURN_IDS_BY, UnknownIds, find_unknown_ids
 from pytest_irmetrics.gates.regression import check_pairing, check_unedited, judge_move, not_comparable
-from pytest_irmetrics.gates.verdict import STATES, Case, Verdict, at_least, keeps, subject
+from pytest_irmetrics.gates.verdict import Case, Verdict, at_least, keeps, subject
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.run.answer import document_of
-from pytest_irmetrics.thresholds import AUTO, COMPARING_WORDS, Gate, Gates
+from pytest_irmetrics.thresholds import AUTO, COMPARING_WORDS, STATES, Gate, Gates
 
 _LONGEST_ERROR = 120
 """Characters of an error within a sentence; the whole of it stands below."""

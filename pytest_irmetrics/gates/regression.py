@@ -12,10 +12,10 @@ from pytest_irmetrics.base.wording import joined, listed, plural
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MetricChange, RunNoise
 from pytest_irmetrics.evaluation import NoQueryError
-from pytest_irmetrics.gates.verdict import STATES, Against, Case, State, Verdict, at_least, subject
+from pytest_irmetrics.gates.verdict import Against, Case, Verdict, at_least, subject
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.run.answer import how_to_restore
-from pytest_irmetrics.thresholds import WORDS, Gate
+from pytest_irmetrics.thresholds import STATES, WORDS, Gate, State
 
 _MIN_PAIRED = 0.5
 """The share of the baseline's queries, by weight, under which too few are paired to judge the rest by."""
@@ -182,7 +182,7 @@ class _Move:
 
     def judge_gain(self) -> Verdict:
         """Judge a ``min_gain``: how far a mean rose."""
-        change, least = self.change, self.gate.limit.value
+        change, least = self.change, self.gate.allowed(self.change.baseline)
         size = abs(change.delta)
         moved, against = score_text(size, least), self.case.against.name
         moved = f"rose by {moved} over" if change.delta > 0 else f"fell by {moved} from"

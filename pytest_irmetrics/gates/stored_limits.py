@@ -1,11 +1,12 @@
 """The limits that judged a run, kept in it: write them as data, read them back as gates, return today's differences as edits.
 
-So a limit that was loosened since is seen wherever it was written. `analysis.edits` words the edits.
+So a limit that was loosened since is seen wherever it was written. `analysis.edits` lists the other edits, and makes sentences of all.
 """
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Mapping
+from enum import Enum
 from itertools import chain
 from typing import NamedTuple
 
@@ -19,11 +20,30 @@ from pytest_irmetrics.run.answer import StoredLimits
 from pytest_irmetrics.thresholds import WORDS, Gate, Gates, Limit, Threshold, in_file, read_limit, resolve
 
 
+class EditKind(Enum):
+    """What was edited: what it is called, of one and of several, where there may be; in the order of the sentences."""
+
+    DROPPED = "query dropped", "queries dropped"
+    EXCLUDED = "query excluded (xfail)", "queries excluded (xfail)"
+    REWORDED = "query reworded (text or params)", "queries reworded (text or params)"
+    RESPELT = "query in other letters (case, white space)", "queries in other letters (case, white space)"
+    PASSAGES = "query with other passages", "queries with other passages"
+    INCLUDED = "query not excluded any more", "queries not excluded any more"
+    ADDED = "query added", "queries added"
+    JUDGMENT = "judgment changed", "judgments changed"
+    WEIGHT = "weight changed", "weights changed"
+    TAGS = "query with other tags", "queries with other tags"
+    NO_ANSWER = "query with another no_answer", "queries with another no_answer"
+    FORBIDDEN = "forbidden document changed", "forbidden documents changed"
+    RELEVANCE_LEVEL = ("relevance level changed",)
+    DEPTH = ("depth changed",)
+    LIMIT = "limit differs", "limits differ"
+
+
 class Edit(NamedTuple):
     """An edit of what search is judged by."""
 
-    kind: str
-    """What was edited, a key of `_EDITS` in analysis/edits.py, which has the words of each and refuses any other."""
+    kind: EditKind
     what: str
     """Which of that kind: a query, a query and document, a limit."""
     before: str | None = None
@@ -93,8 +113,8 @@ def limit_edits(
             mean = means.get(gate.metric.name) if gate.tag is gate.query_id is None else None
             old, new = ("off" if one is None else str(one.limit) for one in (was, now))
             less = _holds_less(gate.word, was, now, mean)
-            edits.append(Edit("limit", f"{subject(gate)} {gate.word}", old, new, holds_less=less))
-    edits += [Edit("limit", f"{text} → off", holds_less=True) for text in stored.unreadable]
+            edits.append(Edit(EditKind.LIMIT, f"{subject(gate)} {gate.word}", old, new, holds_less=less))
+    edits += [Edit(EditKind.LIMIT, f"{text} → off", holds_less=True) for text in stored.unreadable]
     return sorted(edits, key=lambda edit: not edit.holds_less)
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Container, Iterable
 from dataclasses import replace
-from typing import Any, Literal, NamedTuple, get_args
+from typing import Any, NamedTuple
 
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.comparison import Comparison
@@ -19,18 +19,10 @@ from pytest_irmetrics.thresholds import (
     Gate,
     Gates,
     Limit,
+    State,
     Threshold,
     resolve,
 )
-
-State = Literal["failed", "accepted", "undecided", "not checked", "passed"]
-"""What a gate came to, in the order of every output.
-
-``undecided``: the mean fell further than its limit, but no further than chance or run noise explains; ``accepted``: this
-branch has stored the fall in its baseline. Both pass. `ROW_VERDICTS` of reports/item_report.py has the word of each in tables.
-"""
-
-STATES: tuple[State, ...] = get_args(State)
 
 USUAL = "ndcg@10"
 """The metric that leads, and is gated by default, where nothing says otherwise; `plugin.item` has another for fewer than ten results."""

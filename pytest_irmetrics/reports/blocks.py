@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Sequence
 from enum import IntEnum
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, Literal, NamedTuple, TypeAlias, TypeVar
 
 from pytest_irmetrics.base.wording import cut
 from pytest_irmetrics.reports.item_report import QueryReport, ScoreRow
@@ -19,7 +19,7 @@ Column: TypeAlias = tuple[str, str, Callable[[T], str]]
 class Level(IntEnum):
     """A verbosity of pytest's: what is `QUIET`, ``-q`` shows too; what is `VERBOSE`, ``-v``, and a file that has room for it.
 
-    `Note.level` has these names, in lower case.
+    `NoteLevel` has these names, in lower case.
     """
 
     QUIET = -1
@@ -32,8 +32,8 @@ class Text(NamedTuple):
     """A sentence; an empty one parts what is above from what is below."""
 
     text: str
-    tone: str = ""
-    """`bad`, `warn` or `strong`: `_TONES` of terminal.py and `.told` of report.css have the looks of each."""
+    tone: Literal["", "bad", "warn", "strong"] = ""
+    """`_TONES` of terminal.py and `.told` of report.css have the looks of each."""
     indent: int = 0
     level: Level = Level.NORMAL
     until: Level = Level.ALL
@@ -65,6 +65,9 @@ class Table(NamedTuple):
         return cls(heads, [*zip(*(cells for *_, cells in kept), strict=True)], sides, **more)
 
 
+DocumentKind = Literal["forbidden", "graded", "other", "unjudged"]
+
+
 class RankedDocument(NamedTuple):
     """A document of a ranking, its judgment, and its ranks before and now.
 
@@ -76,8 +79,8 @@ class RankedDocument(NamedTuple):
     """Empty where none is known."""
     judgment: str
     """`forbidden`, `grade 3` or `unjudged`."""
-    kind: str
-    """`forbidden`, `graded` (above 0), `other` (judged, and no more than 0) or `unjudged`."""
+    kind: DocumentKind
+    """`graded` is above 0, `other` judged, and no more than 0."""
     before: int | None = None
     """Its rank in the baseline's ranking."""
     now: int | None = None

@@ -12,12 +12,10 @@ import shlex
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
 from functools import cached_property
-from typing import TYPE_CHECKING, Any, Literal
+from typing import Any, Literal
 
 from pytest_irmetrics.base.numbers import TOLERANCE
-
-if TYPE_CHECKING:
-    from pytest_irmetrics.gates.verdict import State
+from pytest_irmetrics.thresholds import STATES, State
 
 OWN_BASELINE = "the baseline"
 """What ``ItemReport.against`` is for the test's own baseline; any other run that is compared with has another name."""
@@ -28,14 +26,11 @@ FIXTURE_TO_PASTE = "@pytest.fixture"
 WORST = 3
 """How many of the queries that explain a failure are shown."""
 
-ROW_VERDICTS: dict[State, str] = {
-    "failed": "FAILS",
-    "accepted": "accepted",
-    "undecided": "undecided",
-    "passed": "passes",
-    "not checked": "not checked",
+ROW_VERDICTS = {
+    state: {"failed": "FAILS", "passed": "passes"}.get(state, state)
+    for state in sorted(STATES, key="not checked".__eq__)
 }
-"""State of a verdict → what `ScoreRow.verdict` is; of several on one mean the first here counts."""
+"""State of a verdict → what `ScoreRow.verdict` is; of several on one mean the first here counts: of what is not checked, any other."""
 
 
 def mean_name(metric: object, tag: str | None) -> str:
@@ -72,7 +67,7 @@ class ScoreRow:
     delta: float | None = None
     """``now`` − ``baseline``."""
     interval: tuple[float, float] | None = None
-    """The 95 % interval of ``delta``; None without a baseline, or with fewer than five changed queries.
+    """The 95 % interval of ``delta``; None without a baseline, or with fewer than `MIN_CHANGED` changed queries.
 
     In the table by tag wide enough that all of its intervals hold together."""
     bounds: list[float] = field(default_factory=list)
@@ -236,12 +231,16 @@ class SinceReport:
         return short if self.commit.startswith(self.ref) else f"{self.ref} ({short})"
 
 
+NoteLevel = Literal["quiet", "normal", "verbose"]
+"""In lower case the names of `Level` in reports/blocks.py."""
+
+
 @dataclass(eq=False, repr=False)
 class Note:
     """A sentence that a reader should know besides the verdict."""
 
-    level: str
-    """From when on a terminal shows it: `quiet` (with ``-q`` too), `normal`, or `verbose` (with ``-v``)."""
+    level: NoteLevel
+    """From when on a terminal shows it: `quiet` is with ``-q`` too, `verbose` with ``-v``."""
     text: str
 
 
@@ -253,7 +252,7 @@ class ItemReport:
     """The test's id, as pytest has it."""
     golden_set: str
     """The golden set's path, relative to the directory that pytest was called in if it is below."""
-    outcome: str
+    outcome: Literal["passed", "failed", "error"]
     """``passed``, ``failed``, or ``error`` (a query has no ranking, so no mean was computed)."""
     rows: list[ScoreRow]
     """The table of scores; empty where no mean was computed."""

@@ -12,7 +12,7 @@ from math import inf
 from pytest_irmetrics.base.numbers import change_text, score_text
 from pytest_irmetrics.base.wording import cut, plural
 from pytest_irmetrics.metrics import Grade
-from pytest_irmetrics.reports.blocks import Level, Query, RankedDocument, RankRow
+from pytest_irmetrics.reports.blocks import DocumentKind, Level, Query, RankedDocument, RankRow
 from pytest_irmetrics.reports.item_report import WORST, ItemReport, QueryReport
 
 
@@ -60,11 +60,9 @@ class _Documents:
     def _named(self, doc_id: str, move: str = "") -> RankedDocument:
         """Return a document with all that is said of it, in the words that `RankedDocument` lists: templates compare them."""
         query, grade = self._query, self._query.judgments.get(doc_id)
-        judgment, kind = "unjudged", "unjudged"
-        if doc_id in query.forbidden:
-            judgment = kind = "forbidden"
-        elif grade is not None:
-            judgment, kind = f"grade {grade:g}", "graded" if grade > 0 else "other"
+        kind: DocumentKind = "unjudged" if grade is None else "graded" if grade > 0 else "other"
+        kind = "forbidden" if doc_id in query.forbidden else kind
+        judgment = f"grade {grade:g}" if kind in ("graded", "other") else kind
         before, now = self._before.get(doc_id), self._now.get(doc_id)
         title = self._titles.get(doc_id) or cut(" ".join(query.texts.get(doc_id, "").split()), 120)
         return RankedDocument(doc_id, title, judgment, kind, before, now, move)

@@ -31,7 +31,7 @@ class Retrieved(NamedTuple):
     errors: Mapping[str, str] = {}
     """Query id → what went wrong, in the order given."""
     unasked: int = 0
-    """How many queries have neither an answer nor an error, as all that were asked failed, five at least."""
+    """How many queries have neither an answer nor an error, as all that were asked failed, `_MAX_INITIAL_FAILURES` at least."""
     latencies: Mapping[str, tuple[float, ...]] = {}
     """Query id → milliseconds, one number for each repeat; of a batch, each query's share. Empty for a stored run."""
     stages: Mapping[str, Stages] = {}

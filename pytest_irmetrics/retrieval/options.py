@@ -27,7 +27,7 @@ class RetrievalOptions(NamedTuple):
     depth: int
     """How many results are asked for, and at most read; 1 or more."""
     duplicates: str
-    """How a ranking with a document twice is read: "error" refuses it, "collapse" keeps the first of each."""
+    """How calls.py, and passages.py of chunks, read a ranking with a document twice: "error" refuses it, "collapse" keeps the first of each."""
     doc_id: Callable[[Any], Any] | None
     """Turns one returned item into its id."""
     timeout: float | None
