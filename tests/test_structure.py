@@ -141,12 +141,6 @@ def test_the_library_does_without_pytest():
     ] == []
 
 
-def test_importing_the_library_leaves_pytest_unloaded():
-    library = [f"pytest_irmetrics.{module}" for module in MODULES if room_of(module) in LIBRARY]
-    loaded = fresh(f"import {', '.join(library)}\nprint(json.dumps(sorted(sys.modules)))")
-    assert not {"pytest", "_pytest", "pluggy"} & set(loaded)
-
-
 def test_the_metrics_stand_alone():
     loaded = fresh("import pytest_irmetrics.metrics\nprint(json.dumps(sorted(sys.modules)))")
     ours = {name for name in loaded if name.startswith("pytest_irmetrics.")}

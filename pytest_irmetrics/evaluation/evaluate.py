@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from concurrent.futures import Executor  # which most runs do not load
 
 DEFAULT_METRICS = ("mrr", "map", "ndcg@3", "ndcg@10", "precision@10", "recall@10")
-"""The metrics that are reported unless others are given; the help of the setting ir_metrics repeats them."""
+"""The metrics that are reported unless others are given; a test holds the help of the setting ir_metrics to them."""
 
 DEFAULT_DEPTH = 10
 """How many results a retriever is asked for unless a depth is given; the default of the setting ir_depth repeats it."""

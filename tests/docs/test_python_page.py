@@ -18,6 +18,11 @@ def test_the_arguments_of_evaluate_are_all_on_the_page():
     assert table == list(inspect.signature(pytest_irmetrics.evaluate).parameters)
 
 
+def test_the_setting_of_metrics_has_those_of_evaluate():
+    metrics = inspect.signature(pytest_irmetrics.evaluate).parameters["metrics"].default
+    assert f"| {' '.join(metrics)} |" in (DOCS / "reference" / "options.md").read_text(encoding="utf-8")
+
+
 def test_every_public_name_is_on_the_page():
     assert [name for name in pytest_irmetrics.__all__ if not re.search(rf"\b{name}\b", PAGE)] == []
 
