@@ -188,7 +188,7 @@ class ItemResult:
             verdict=next((one for one in ROW_VERDICTS.values() if one in shown), default),
             bounds=[gate.limit.value for word, gate in words.items() if word in ("min", "max")],
         )
-        if self.comparison is not None and metric.kind != "latency":
+        if self.comparison is not None and metric.is_compared:
             change = self.comparison.change(metric, tag)
             if change.n and metric.is_within(self.comparison.baseline.depth):
                 # A query that was excluded since another commit is compared with that, and in no mean of today.
@@ -261,7 +261,7 @@ class ItemResult:
         if as_stored and judged.judgments != query.judgments:
             comparison, status, query = stored, "judged as it was stored", judged
             stages = {}  # they are known of the documents that are judged today
-        shown = [metric for metric in evaluation.metrics if metric.kind != "latency"]
+        shown = [metric for metric in evaluation.metrics if metric.is_compared]
         timed = len(shown) < len(evaluation.metrics)
         now, before = evaluation, None
         if comparison is not None and comparison.has(query.id):

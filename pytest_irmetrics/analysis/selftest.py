@@ -95,11 +95,11 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
     """
     itself = compare_with_itself(baseline)
     gates = with_each_tag(gates, baseline, itself)
-    gates = gates.where(lambda gate: gate.metric.kind != "latency" and gate.word != "min_gain")
+    gates = gates.where(lambda gate: gate.metric.is_compared and gate.word != "min_gain")
     intact = itself.now
     verdicts = decide(Case(intact, gates, itself, against))
     failing = {verdict.key for verdict in verdicts if verdict.failed}
-    reported = [metric for metric in intact.metrics if metric.kind != "latency"]
+    reported = [metric for metric in intact.metrics if metric.is_compared]
     # Recall and NDCG show what is lost, whatever metrics are reported.
     cut = "" if itself.depth is None else f"@{itself.depth}"
     metrics = dict.fromkeys([*reported, *read_metrics([f"recall{cut}", f"ndcg{cut}"])])

@@ -81,7 +81,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     edits = [*_edits(comparison, limits, gates, committed)]
     report.holds_less = any(edit.holds_less for edit in edits)
     slices = chain.from_iterable(one.slices for one in (of_both, *of_both.also))
-    gated = dict.fromkeys((metric, tag) for metric, tag in slices if metric.kind != "latency")
+    gated = dict.fromkeys((metric, tag) for metric, tag in slices if metric.is_compared)
 
     # From here on what was counted and forbidden at the commit is today, too, and what was measured there is.
     measured = replace(now, metrics=tuple(dict.fromkeys([*now.metrics, *(metric for metric, _ in gated)])))

@@ -57,7 +57,7 @@ def _metrics(text: str) -> tuple[Metric, ...]:
         metrics = read_metrics(split_names(text))
     except MetricError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
-    if not metrics or any(metric.kind == "latency" for metric in metrics):
+    if not metrics or not all(metric.is_compared for metric in metrics):
         raise argparse.ArgumentTypeError(
             f"{text!r} is no list of metrics that a stored run tells. Write for example ndcg@10,mrr."
         )

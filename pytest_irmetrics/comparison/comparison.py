@@ -89,7 +89,7 @@ class Comparison:
         Raises EvaluationError for a metric that was not evaluated, and for a latency, which no baseline has.
         """
         metric = self.now.metric(metric)
-        if metric.kind == "latency":
+        if not metric.is_compared:
             raise EvaluationError(f"{metric.name} is never in a baseline; gate it with `max`.")
         if (metric, tag) not in self._changes:
             now, baseline = self.for_overlap if metric.kind == "overlap" else (self.now, self.baseline)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections.abc import Iterator, Sequence
 from itertools import islice
@@ -14,6 +13,7 @@ from pytest_irmetrics.base.wording import cut, quote
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import Query, folded, known_ids
 from pytest_irmetrics.metrics import Metric, Scorer, mean_of_scored
+from pytest_irmetrics.run.answer import params_key
 from pytest_irmetrics.thresholds import EACH_TAG, WORDS, Limit
 
 _Note = tuple[str, str]
@@ -168,7 +168,7 @@ def _equal_queries(golden: GoldenSet) -> Iterator[_Note]:
     for query in golden.queries.values():
         words = [word.strip(_PUNCTUATION) for word in folded(query.text or "").split()]
         text = " ".join(filter(None, words))
-        params = json.dumps(query.params, sort_keys=True)
+        params = params_key(query.params)
         other = found.setdefault((text, params), query) if text else query
         if other is query or (other.judgments == query.judgments and other.tags != query.tags):
             continue

@@ -22,7 +22,8 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.numbers import as_whole_number, read_number
 
 Kind = Literal["ranking", "overlap", "no_answer", "latency", "custom"]
-"""What a metric is computed from; `Evaluation` scores each in a way of its own, and many places ask for `Metric.kind`."""
+"""What a metric is computed from; `Evaluation` scores each in a way of its own, `Metric.is_compared` and `is_stored` say what runs
+have of it, and other places that treat one on its own ask for `Metric.kind`."""
 
 Value = str | int | float
 

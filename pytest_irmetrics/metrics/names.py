@@ -66,9 +66,14 @@ class Metric:
         return _family(self).upper
 
     @property
+    def is_compared(self) -> bool:
+        """Whether two runs are compared by it: their rankings tell it, those of a stored run too; they do not tell a latency."""
+        return self.kind != "latency"
+
+    @property
     def is_stored(self) -> bool:
-        """Whether a baseline stores its mean, which its rankings prove: not that of a latency, nor of an overlap, which takes two runs."""
-        return self.kind not in ("latency", "overlap")
+        """Whether a baseline stores its mean, which its rankings prove: not that of an overlap, which takes two runs."""
+        return self.is_compared and self.kind != "overlap"
 
     def is_within(self, depth: int | None) -> bool:
         """Tell whether rankings of a depth reach its cut-off; one without a cut-off reads what there is, and None is no limit."""

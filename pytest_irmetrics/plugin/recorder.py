@@ -24,9 +24,8 @@ from pytest_irmetrics.base.files import nearest_repository, relative_path
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.plugin.baselines import unused_baselines
 from pytest_irmetrics.plugin.config import REPORT_ATTRIBUTE, run_config, runs_tests
-from pytest_irmetrics.reports import ItemReport, SessionReport
-from pytest_irmetrics.reports.item_report import OWN_BASELINE
-from pytest_irmetrics.reports.session_report import HIDDEN, RunInfo
+from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport
+from pytest_irmetrics.reports.session_report import HIDDEN, RunInfo, SessionReport
 from pytest_irmetrics.reports.terminal import summary_lines
 from pytest_irmetrics.run.baseline import baseline_path
 
