@@ -190,8 +190,7 @@ class Comparison:
     def changed_labels(self, tag: str | None = None) -> tuple[str, ...]:
         """Return which labels, of those that scores depend on, changed since the baseline was stored.
 
-        Tags count only with ``tag``, where a query gained or lost it. A further label of queries needs a field of `Answer`, in which
-        it is stored, and its way back in `with_stored_labels` and `golden_set_as_stored` of stored_runs.py.
+        Tags count only with ``tag``, where a query gained or lost it. CONTRIBUTING.md says what a further label needs.
         """
         edited = [(was, self.now.golden.queries[query_id]) for query_id, was in self.relabelled.items()]
         changed = {

@@ -25,7 +25,7 @@ from pytest_irmetrics.thresholds import (
 )
 
 USUAL = "ndcg@10"
-"""The metric that leads, and is gated by default, where nothing says otherwise; `plugin.item` has another for fewer than ten results."""
+"""The metric that leads, and is gated by default, where nothing says otherwise; `GatedItem.metrics` has another where fewer results are asked for."""
 
 
 class Against(NamedTuple):

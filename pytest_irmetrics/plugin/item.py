@@ -185,7 +185,7 @@ class GatedItem:
         metrics = read_metrics([*reported, *named], settings.custom_metrics)
         if settings.reads_baselines and not any(map(rates_rankings, metrics)):
             # The default max_drop is a gate on metrics that are measured anyway; with none, a worse search would pass.
-            usual = USUAL if self.depth >= 10 else "ndcg"
+            usual = next(one for one in read_metrics([USUAL, "ndcg"]) if one.is_within(self.depth))
             metrics = read_metrics([*metrics, usual], settings.custom_metrics)
         require_depth(metrics, self.depth)
         return metrics

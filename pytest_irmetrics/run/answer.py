@@ -96,8 +96,8 @@ def pack_if_valid(items: Any) -> Sequence[str] | None:
 class Answer:
     """The rankings that a retriever returned for one query, with the query's text, params, judgments, weight and tags.
 
-    What it was judged with is filled in where it is to be stored (`_run_to_store` of plugin/build_report.py), and taken from there
-    where `Comparison.changed_labels` says. A test refuses a field that has no key in `_QUERY_KEYS` of run_json.py. Not frozen
+    What it was judged with is filled in where it is to be stored (`_run_to_store` of plugin/build_report.py), and taken back
+    by stored_runs.py. A test refuses a field that has no key in `_QUERY_KEYS` of run_json.py. Not frozen
     because a large run has many and a frozen one takes four times as long to make; treat it as if it were.
     """
 
