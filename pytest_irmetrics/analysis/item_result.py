@@ -12,7 +12,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluation import Rankings
-from pytest_irmetrics.gates.verdict import Against, Case, Verdict, rates_rankings, usual_metric
+from pytest_irmetrics.gates.verdict import Against, Case, Verdict, usual_metric
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Grade, Metric
 from pytest_irmetrics.reports.item_report import (
@@ -204,7 +204,7 @@ class ItemResult:
     def leading_metric(self) -> Metric | None:
         """The metric of the table by tag, and of all outputs that show one: of the gate furthest beyond its limit, or undecided."""
         moved = (v.metric for v in self.verdicts if v.metric and v.state not in ("not checked", "passed"))
-        broken = next((one for one in moved if rates_rankings(one) or one.kind == "overlap"), None)
+        broken = next((one for one in moved if one.rates_rankings or one.kind == "overlap"), None)
         gated = [metric for metric, tag in self.gates.slices if tag is None]
         others = [*gated, *self.evaluation.metrics] if self.evaluation.golden.judges_nothing else ()
         overlap = next((metric for metric in others if metric.kind == "overlap"), None)
@@ -298,7 +298,7 @@ class ItemResult:
 
 def _is_about_results(verdict: Verdict) -> bool:
     """Whether a verdict failed by what came back: not by a latency, nor by documents that must not come back."""
-    rated = verdict.word in ("ids", "empty") if verdict.metric is None else rates_rankings(verdict.metric)
+    rated = verdict.word in ("ids", "empty") if verdict.metric is None else verdict.metric.rates_rankings
     return verdict.failed and rated
 
 

@@ -159,7 +159,7 @@ def at_least(value: float, limit: float) -> bool:
 
 def usual_metric(metrics: Iterable[Metric]) -> Metric | None:
     """Return `USUAL` where it is among the metrics, else the first that rates rankings; None where none does."""
-    rating = [metric for metric in metrics if rates_rankings(metric)]
+    rating = [metric for metric in metrics if metric.rates_rankings]
     return next((metric for metric in rating if metric.name == USUAL), rating[0] if rating else None)
 
 
@@ -172,7 +172,7 @@ def resolve_with_default(
     `origin` is where the default was set, for messages. Raises ThresholdError.
     """
     places = [list(place) for place in places]
-    gated = [metric for metric, tag in resolve(places).slices if tag is None and rates_rankings(metric)]
+    gated = [metric for metric, tag in resolve(places).slices if tag is None and metric.rates_rankings]
     if not gated and (usual := usual_metric(metrics)) is not None:
         gated.append(usual)
     words = {"max_drop": max_drop}
@@ -196,8 +196,3 @@ def with_each_tag(gates: Gates, evaluation: Evaluation, comparison: Comparison |
     # With `--ir-query` too few queries carry any tag: none is named.
     too_small = [tag for tag in evaluation.tags if tag in left_out and evaluation.only is None]
     return Gates([*gates.where(lambda gate: gate.tag != EACH_TAG), *held], own=gates.own, too_small=too_small)
-
-
-def rates_rankings(metric: Metric) -> bool:
-    """Whether a metric falls where rankings get worse: not `judged`, `no_answer` or a latency."""
-    return metric.kind in ("ranking", "custom") and metric.family != "judged"

@@ -22,8 +22,8 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.numbers import as_whole_number, read_number
 
 Kind = Literal["ranking", "overlap", "no_answer", "latency", "custom"]
-"""What a metric is computed from; `Evaluation` scores each in a way of its own, `Metric.is_compared` and `is_stored` say what runs
-have of it, and other places that treat one on its own ask for `Metric.kind`."""
+"""What a metric is computed from; `Evaluation` scores each in a way of its own, `Metric` says what follows for runs and
+rankings (`is_compared`, `is_stored`, `rates_rankings`), and places that treat one on its own ask for `Metric.kind`."""
 
 Value = str | int | float
 

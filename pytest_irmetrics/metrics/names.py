@@ -75,6 +75,11 @@ class Metric:
         """Whether a baseline stores its mean, which its rankings prove: not that of an overlap, which takes two runs."""
         return self.is_compared and self.kind != "overlap"
 
+    @property
+    def rates_rankings(self) -> bool:
+        """Whether it falls where rankings get worse: not `judged`, `no_answer`, an overlap or a latency."""
+        return self.kind in ("ranking", "custom") and self.family != "judged"
+
     def is_within(self, depth: int | None) -> bool:
         """Tell whether rankings of a depth reach its cut-off; one without a cut-off reads what there is, and None is no limit."""
         return depth is None or (self.cutoff or 0) <= depth

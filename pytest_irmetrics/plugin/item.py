@@ -21,7 +21,7 @@ from pytest_irmetrics.base.numbers import as_float, as_whole_number
 from pytest_irmetrics.base.wording import describe
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluate import DEFAULT_METRICS, require_depth
-from pytest_irmetrics.gates.verdict import USUAL, rates_rankings, resolve_with_default
+from pytest_irmetrics.gates.verdict import USUAL, resolve_with_default
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError, Query
 from pytest_irmetrics.metrics import Metric, MetricError, parse_metric
 from pytest_irmetrics.metrics.names import read_metrics, split_names
@@ -183,7 +183,7 @@ class GatedItem:
         reported = tuple(metric for metric in reported if names or metric.is_within(self.depth))
         named = [threshold.metric for threshold in chain(*self._thresholds, *own)]
         metrics = read_metrics([*reported, *named], settings.custom_metrics)
-        if settings.reads_baselines and not any(map(rates_rankings, metrics)):
+        if settings.reads_baselines and not any(metric.rates_rankings for metric in metrics):
             # The default max_drop is a gate on metrics that are measured anyway; with none, a worse search would pass.
             usual = next(one for one in read_metrics([USUAL, "ndcg"]) if one.is_within(self.depth))
             metrics = read_metrics([*metrics, usual], settings.custom_metrics)
