@@ -38,7 +38,7 @@ from pytest_irmetrics.golden import GoldenSet
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.blocks import Level
 from pytest_irmetrics.reports.document import failure
-from pytest_irmetrics.reports.formats import json
+from pytest_irmetrics.reports.formats import json as json_report
 from pytest_irmetrics.reports.item_report import Note
 from pytest_irmetrics.reports.query_details import query_block
 from pytest_irmetrics.reports.session_report import SessionReport
@@ -93,7 +93,7 @@ def run(options: argparse.Namespace) -> int:
     report.titles = {doc_id: titles[doc_id] for doc_id in report.documents if doc_id in titles}
     session = SessionReport([report], exit_status=int(result.failed))
     if options.json:
-        shared.print_line(shared.harmless_json(json.render(session).rstrip("\n")))
+        shared.print_line(shared.harmless_json(json_report.render(session).rstrip("\n")))
     elif wanted:
         shown_queries = (query for query in report.queries if query.query_id in wanted)
         shared.print_blocks(query_block(query, report, in_full=True) for query in shown_queries)

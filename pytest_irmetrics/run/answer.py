@@ -132,7 +132,10 @@ Answers = Mapping[str, Answer]
 
 
 class Header(NamedTuple):
-    """What a stored run says besides its answers: each an attribute of Run, and a key of `_HEADER_KEYS` in run_json.py."""
+    """What a stored run says besides its answers: each an attribute of Run, and a key of `_HEADER_KEYS` in run_json.py.
+
+    `_run_to_store` of plugin/build_report.py fills it in.
+    """
 
     depth: int | None = None
     golden_set: str | None = None
