@@ -157,10 +157,10 @@ class _ListedQuery:
         return self.report.delta(self.item.leading_metric)
 
     @property
-    def need(self) -> tuple[bool, bool, float, bool, int]:
+    def need(self) -> tuple[float, ...]:
         """By what it is ordered: an error first, what explains a failure (the worst of each set, then the next), falls, gains."""
         if self.report.explains is not None:
-            return self.label != "error", False, 0.0, False, self.place
+            return self.label != "error", False, self.place
         fall, unmoved = min(self.change or 0.0, 0.0), self.label in ("same", "")
         return self.label != "error", True, fall, unmoved, self.place
 
