@@ -123,6 +123,7 @@ def test_versions_are_listed_newest_first_with_what_fell(folder):
     for metrics in (["--metrics", "mrr,ndcg@10"], []):
         best = [line for line in history(*metrics).out.splitlines() if " was best in " in line]
         assert [line.split()[0] for line in best] == ["ndcg@10"]
+    assert "lowered mrr −0.1667" in history("--metrics", "recall@10,mrr").out
     assert b"@" in run("history", encoding="ascii").data
 
 
