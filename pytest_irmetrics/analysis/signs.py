@@ -142,7 +142,7 @@ def _ids_respelt(answers: AnswerPairs) -> str | None:
     before = {*chain.from_iterable(pair.before for pair in answers)}
     now = dict.fromkeys(chain.from_iterable(pair.now for pair in answers))
     new, gone = now.keys() - before - judged, (before | judged) - now.keys()
-    if len(new) < _FEWEST or len(gone) < _FEWEST:
+    if len(gone) < _FEWEST:
         return None
     by_spelling = {_normalised(doc_id): doc_id for doc_id in sorted(gone)}
     found = {doc_id: by_spelling[form] for doc_id in new if (form := _normalised(doc_id)) in by_spelling}
