@@ -88,7 +88,7 @@ def _cut_texts(golden: GoldenSet) -> Iterator[_Note]:
     """Find texts that YAML cuts at a comment: of the query `issue #42 again` it reads `issue`."""
     texts = {passage.text for query in golden.queries.values() for passage in query.passages}
     texts.update(query.text or "" for query in golden.queries.values())
-    is_yaml = golden.path is not None and golden.path.suffix in (".yaml", ".yml")
+    is_yaml = str(golden.path).endswith((".yaml", ".yml"))
     for number, line in enumerate(golden.lines if is_yaml else (), 1):
         before, _, comment = line.partition(" #")
         key, _, text = before.partition(": ")
