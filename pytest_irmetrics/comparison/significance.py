@@ -271,7 +271,7 @@ def _tail(sizes: Sizes, step: float | None, t: float) -> tuple[float, float]:
     x = math.fsum(n * size * slope for size, n, slope in slopes)
     w = math.sqrt(max(2 * (t * x - math.fsum(n * _log_cosh(t * size) for size, n in sizes)), 0.0))
     if w < 1e-5:  # 1/u - 1/w vanishes with w, and cannot be computed any more
-        return x, 0.5 - w / math.sqrt(2 * math.pi)
+        return x, 0.5
     spread = math.sqrt(math.fsum(n * (size / math.cosh(min(t * size, 350.0))) ** 2 for size, n in sizes))
     u = (math.sinh(min(t * step, 700.0)) / step if step else t) * spread
     density = math.exp(-w * w / 2) / math.sqrt(2 * math.pi)
