@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from functools import lru_cache
 
-from pytest_irmetrics.base.git import GitError, Repository, Version
+from pytest_irmetrics.base.git import GitError, Repository
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import plural
-from pytest_irmetrics.comparison import Comparison, compare, compare_with_itself
+from pytest_irmetrics.comparison import Comparison, compare
 from pytest_irmetrics.comparison.stored_runs import renamed_test, under_todays_ids
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.golden import GoldenSet
@@ -16,8 +18,9 @@ from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.history import HistoryPoint
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Run, RunError
-from pytest_irmetrics.run.answer import decode
+from pytest_irmetrics.run.answer import Answer, decode
 from pytest_irmetrics.run.baseline import BaselineName, is_baseline
+from pytest_irmetrics.run.run_json import FORMAT
 
 
 def history_of(
@@ -37,18 +40,27 @@ def history_of(
     def former(path: str, commit: str, gone: list[str], git_says: str) -> str:
         """Return the path that a baseline had in a commit before the next one renamed it: of those `gone` with that, the one that `--ir-since` would take."""
         directory = BaselineName.of(path).module.parent.name
-        wanted = (one for one in (*gone, git_says) if is_baseline(one, directory))
-        read = {one: _read(repository, commit, one, "", None) for one in wanted}
-        runs = {one: run for one, run in read.items() if isinstance(run, Run)}
+        wanted = filter(lambda one: is_baseline(one, directory), (*gone, git_says))
+        runs = {one: run for one in wanted if isinstance(run := _read(repository, commit, one, ""), Run)}
         return renamed_test(path, golden.queries, runs, git_says)
 
+    def read_versions() -> Iterator[tuple[HistoryPoint, Run | str]]:
+        """Yield each version with its run, oldest first, then what is not committed: one in memory at a time, as all may take gigabytes."""
+        run: Run | str = ""
+        for version in reversed(versions):
+            run = _read(repository, version.commit, version.path, version.commit[:10], now.depth)
+            yield HistoryPoint(version.commit, version.time, version.subject, version.path), run
+        if run != now:
+            yield HistoryPoint("", 0, "not committed yet", path), now
+
     versions = list(repository.history(path, former))
-    today, before = _evaluate(now, golden, metrics, now.depth), None
+    under_one_set = Evaluation(golden, Retrieved(now), tuple(metrics), now.depth)
+    today, before = _evaluate(now, under_one_set), None
     points: list[HistoryPoint] = []
-    for point, run in _read_versions(repository, path, versions, now):
+    for point, run in read_versions():
         points.append(point)
         if isinstance(run, Run):
-            evaluation = _evaluate(run, golden, metrics, now.depth)
+            evaluation = _evaluate(run, under_one_set)
             point.query_count = len(run)
             point.means = {metric.name: evaluation.mean_or_none(metric, None) for metric in metrics}
             point.until_today = _deltas(compare(today, evaluation))
@@ -65,32 +77,19 @@ def history_of(
         runs = [_read(repository, pinned, one, since, now.depth) for one in paths]
         run = next((one for one in runs if isinstance(one, Run)), runs[-1])
         if isinstance(run, Run):
-            _compare(pin, today, _evaluate(run, golden, metrics, now.depth))
+            _compare(pin, today, _evaluate(run, under_one_set))
         else:
             pin.problem = run
     return points, pin
 
 
-def _read_versions(
-    repository: Repository, path: str, versions: Sequence[Version], now: Run
-) -> Iterator[tuple[HistoryPoint, Run | str]]:
-    """Yield each version of a baseline with its run, oldest first, then what is not committed: one in memory at a time, as all may take gigabytes."""
-    run: Run | str = ""
-    for version in reversed(versions):
-        run = _read(repository, version.commit, version.path, version.commit[:10], now.depth)
-        yield HistoryPoint(version.commit, version.time, version.subject, version.path), run
-    if run != now:
-        yield HistoryPoint("", 0, "not committed yet", path), now
-
-
-def _read(repository: Repository, commit: str, path: str, called: str, depth: int | None) -> Run | str:
+def _read(repository: Repository, commit: str, path: str, called: str, depth: int | None = None) -> Run | str:
     """Return the version of a commit, or why it cannot be scored at a depth."""
     try:
-        data = repository.read(commit, path)
-        if data is None:
+        if (data := repository.read(commit, path)) is None:
             return f"{called} holds no baseline of this test"
         shown = f"{path} in {called}"
-        run = Run.loads(decode(data, shown), shown)
+        run = _loads(decode(data, shown), shown)
     except GitError as error:
         return str(error)
     except RunError as error:
@@ -102,15 +101,32 @@ def _read(repository: Repository, commit: str, path: str, called: str, depth: in
     return f"it holds {held} a query, fewer than today's {depth}"
 
 
-def _evaluate(run: Run, golden: GoldenSet, metrics: Sequence[Metric], depth: int | None) -> Evaluation:
-    """Score a version over those of the golden set's queries that it holds in their words, also under another id."""
-    run = under_todays_ids(run, golden.queries, "")[0]
-    return compare_with_itself(Evaluation(golden, Retrieved(run), tuple(metrics), depth)).now
+def _loads(text: str, shown: str) -> Run:
+    """Read a version of a baseline, of whose queries most stand in others as well, line by line, and are read once."""
+    head, between, rest = text.partition('"queries": [\n')
+    lines = rest.removesuffix("\n]\n}\n").split(",\n")
+    with suppress(ValueError):  # it is wrong, or not one query a line
+        answers = dict(map(_read_query, lines))
+        if len(answers) == len(lines):
+            return Run.of(answers, Run.loads(f"{head}{between}]}}", shown).header)
+    return Run.loads(text, shown)
+
+
+@lru_cache(maxsize=50_000)
+def _read_query(line: str) -> tuple[str, Answer]:
+    """Return the id and the answer of a query's line. Raises ValueError where it is not one query."""
+    (pair,) = Run.loads(f'{{"format": "{FORMAT}", "version": 1, "queries": [{line}]}}').answers.items()
+    return pair
+
+
+def _evaluate(run: Run, today: Evaluation) -> Evaluation:
+    """Score a version as today's is scored, over those of the golden set's queries that it holds in their words, also under another id."""
+    return compare(today, today.of_run(under_todays_ids(run, today.golden.queries, "")[0])).baseline
 
 
 def _deltas(comparison: Comparison) -> dict[str, float]:
     """Return how far each mean moved; none of a metric that counts no paired query."""
-    changes = [comparison.change(metric) for metric in comparison.now.metrics]
+    changes = map(comparison.change, comparison.now.metrics)
     return {change.metric.name: change.delta for change in changes if change.n}
 
 

@@ -36,6 +36,7 @@ _WHOLE_CLONE = "In CI, clone the whole history: `fetch-depth: 0` for actions/che
 # A part of what Git prints → what to do.
 _ADVICE = {
     "safe.directory": " The repository belongs to another user: if you trust it, this makes Git read it.",
+    "promisor": " It is a partial clone (--filter), and nothing is fetched here. Fetch all: git fetch --refetch --no-filter origin",
     "not a git repository": " It is in no Git repository. Run this in a clone, with its folder .git.",
     "must be run in a work tree": " It is in no Git repository with files. Run this in a clone.",
 }
@@ -77,13 +78,13 @@ class Repository:
         self.top = folder
         self.top = Path(os.fsdecode(self._run("rev-parse", "--show-toplevel").removesuffix(b"\n")))
 
-    def _run(self, *words: str, may_fail: bool = False) -> bytes:
-        """Return what a command prints. Raises GitError, where it fails only unless it `may_fail`."""
-        kept = {name: value for name, value in os.environ.items() if _UNSET.match(name) is None}
-        command = [self._git, *_OPTIONS, *words]
+    def _run(self, *words: str, may_fail: bool = False, given: bytes = b"") -> bytes:
+        """Return what a command that is `given` some input prints. Raises GitError, where it fails only unless it `may_fail`."""
+        env = {name: value for name, value in os.environ.items() if _UNSET.match(name) is None} | _SET
+        argv = [self._git, *_OPTIONS, *words]
         try:
             done = subprocess.run(  # noqa: S603 - no shell, and no word of it is a program
-                command, cwd=self.top, env=kept | _SET, capture_output=True, timeout=_SECONDS, check=False
+                argv, cwd=self.top, env=env, input=given, capture_output=True, timeout=_SECONDS, check=False
             )
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             raise GitError(f"git {words[0]} cannot be run in {self._where()}: {error}.") from None
@@ -123,9 +124,8 @@ class Repository:
 
     def commit(self, revision: str) -> str:
         """Return the id of the commit that a revision names. Raises GitError."""
-        is_option = revision.startswith("-")
-        found = "" if is_option else self._ask("rev-parse", "--verify", "--quiet", revision + "^{commit}")
-        if found:
+        asked = ("rev-parse", "--verify", "--quiet", revision + "^{commit}")
+        if not revision.startswith("-") and (found := self._ask(*asked)):
             return found
         remote, _, branch = revision.partition("/")
         fetch = ["--tags", "origin"]
@@ -169,18 +169,15 @@ class Repository:
 
         As it was committed: without the line ends and filters of a checkout.
         """
-        entry = self._run("ls-tree", "-z", "--full-tree", commit, "--", path).partition(b"\t")[0].split()
-        if not entry or entry[1] == b"tree":
+        what, name = f"{printable(path)} in commit {commit[:10]}", f"{commit}:{path}"
+        if "\n" in path:  # which would be two
+            name = self._ask("rev-parse", "--verify", "--quiet", name) or "-"
+        found = self._run("cat-file", "--batch", "--follow-symlinks", given=os.fsencode(name))
+        head, _, data = found.removesuffix(b"\n").partition(b"\n")
+        # `ID blob SIZE`, `ID tree SIZE`, `NAME missing`; of a link that leads out of the commit `symlink SIZE`.
+        if head.endswith(b" missing") or re.search(rb"\b(tree|notdir) \d+$", head):
             return None
-        what = f"{printable(path)} in commit {commit[:10]}"
-        try:
-            data = self._run("cat-file", "blob", entry[2].decode("ascii"))
-        except GitError:
-            fetch = self._command_to_type("fetch", "--refetch", "--no-filter", "origin")
-            raise GitError(
-                f"{self._where()} lacks {what}: it is a partial clone (--filter), and nothing is fetched here. Fetch all: {fetch}"
-            ) from None
-        if entry[0] == b"120000" or data.startswith(LFS_POINTER):
+        if b" blob " not in head or data.startswith(LFS_POINTER):
             raise GitError(f"{what} is a link, or kept in Git LFS, which is not read. Keep it in Git itself.")
         return data
 

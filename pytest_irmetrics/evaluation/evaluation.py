@@ -70,14 +70,16 @@ class Evaluation:
     """Where set, the ids of the only queries that count (a comparison's paired ones)."""
     other: Evaluation | None = None
     """The run that `overlap` compares with, within a comparison."""
+    _scorers: dict[tuple[object, ...], Scorer] = field(default_factory=dict, compare=False, repr=False)
+    """By metrics and relevance level; what is scored by the same one is scored faster, as versions of a run have most rows in common."""
     _queries: dict[tuple[str, str | None], list[Query]] = field(
         default_factory=dict, init=False, compare=False
     )
     """By kind of metric and tag (None: all), as far as they were asked for."""
     _columns: dict[Metric, Sequence[float | None]] = field(default_factory=dict, init=False, compare=False)
     """By metric the scores of all its queries, in their order, as far as they were asked for."""
-    _by_id: dict[Metric, dict[str, float | None]] = field(default_factory=dict, init=False, compare=False)
-    """The same by query id, of metrics that were asked for single queries."""
+    _by_id: dict[object, dict[str, float]] = field(default_factory=dict, init=False, compare=False)
+    """By metric and tag (None: all) the scores by query id, as far as they were asked for."""
 
     def __repr__(self) -> str:
         counts = [f"{len(self.metrics)} metrics", *([f"{len(self.errors)} errors"] if self.errors else [])]
@@ -234,7 +236,8 @@ class Evaluation:
     def _score_rankings(self, metric: Metric) -> None:
         """Score a metric and all that are reported at once: that is several times as fast as one after the other."""
         metrics = [one for one in {*self.metrics, metric} - self._columns.keys() if one.kind == "ranking"]
-        row = Scorer(metrics, relevance_level=self.golden.relevance_level).row
+        level = self.golden.relevance_level
+        row = self._scorers.setdefault((level, *metrics), Scorer(metrics, relevance_level=level)).row
         queries = self.queries(metric)
         answers = [self.rankings(query.id) for query in queries]
         pairs = zip(queries, answers, strict=True)
@@ -258,8 +261,11 @@ class Evaluation:
 
     def scores_of(self, metric: str | Metric, tag: str | None = None) -> dict[str, float]:
         """Return query id → score of the queries that a metric has scored, those with ``tag`` if one is given."""
-        scored = zip(self.queries(metric, tag), self.column(metric, tag), strict=True)
-        return {query.id: score for query, score in scored if score is not None}
+        key = self.metric(metric), tag
+        if key not in self._by_id:
+            scored = zip(self.queries(*key), self.column(*key), strict=True)
+            self._by_id[key] = {query.id: score for query, score in scored if score is not None}
+        return self._by_id[key]
 
     def score(self, metric: str | Metric, query_id: str) -> float | None:
         """Return the score of any query of the golden set, also of one that is in no mean (``xfail``).
@@ -272,12 +278,8 @@ class Evaluation:
         query = self.golden.queries[query_id]
         if not _is_about(metric.kind, query) or (metric.kind == "overlap" and self.other is None):
             return None
-        if metric not in self._by_id:
-            ids = [query.id for query in self.queries(metric)]
-            self._by_id[metric] = dict(zip(ids, self.column(metric), strict=True))
-        if query_id in self._by_id[metric]:
-            return self._by_id[metric][query_id]
-        return mean_of_scored(self._repeats(metric, [query])[query_id])
+        found = self.scores_of(metric).get(query_id)
+        return mean_of_scored(self._repeats(metric, [query])[query_id]) if found is None else found
 
     def _require_answers(self) -> None:
         """Raise EvaluationError where a query's retrieval failed: a mean over the others would hide it."""
