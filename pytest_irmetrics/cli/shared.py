@@ -33,7 +33,7 @@ from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.baseline import BaselineName, find_baselines
 
 OK, FAILED = 0, 1
-"""Exit statuses of commands; argparse itself exits with 2 for a wrong command line."""
+"""Exit statuses of commands; argparse itself exits with 2 for a wrong command line. In docs/reference/cli.md and docs/outside-python.md, too."""
 STANDARD = "-"
 """As a file's name on the command line: standard input where it is read, standard output where it is written."""
 
@@ -92,7 +92,7 @@ def argument(*names: str, alone: bool = False, **settings: Any) -> Argument:
 
 def limit_argument(what: str) -> Argument:
     """Declare the option `--limit`: how many rows a command shows at most."""
-    about = f"{what}; 0: all (default: 20)"
+    about = f"{what}; 0: all (default: %(default)s)"
     return argument("--limit", type=_number_to_show, default=20, metavar="N", help=about)
 
 
