@@ -10,7 +10,7 @@ from pytest_irmetrics.reports.blocks import RankedDocument, RankRow
 from pytest_irmetrics.reports.item_report import ScoreRow
 
 WIDTH = 240
-"""Of a plot in a table's cell; `--plot` of report.css."""
+"""Of a plot in a table's cell; html_page.py hands it to report.css, as `--plot`."""
 _MARGIN = 8.0
 """Free at both ends of an axis, so that a mark at its end is whole."""
 _HEADROOM = 1.15
@@ -22,9 +22,9 @@ BARS_WIDTH, BARS_HEIGHT = 960.0, 120.0
 MOST_RANKS = 25
 """How many ranks of a ranking are shown; of what is below, graded and forbidden documents are named."""
 ROW_HEIGHT = 30
-"""Of a row of two rankings side by side, in pixels, for the lines between them; `--rank` of report.css."""
+"""Of a row of two rankings side by side, in pixels, for the lines between them; `--rank` in report.css, likewise."""
 LINES_WIDTH = 96
-"""Of the lines between two rankings, in pixels; `--between` of report.css."""
+"""Of the lines between two rankings, in pixels; `--between` in report.css, likewise."""
 
 
 class Mark(NamedTuple):
