@@ -25,7 +25,7 @@ from pytest_irmetrics.metrics import Metric, mean
 from pytest_irmetrics.thresholds import Gates
 
 _MANY_MORE = 0.05
-"""From which share of today's results on it is clearly more of them that are unjudged."""
+"""From which share of today's results on it is clearly more of them that are unjudged. How often that is right, docs/statistics.md has, by tests/integration/kinds."""
 
 _ALL = 0.995
 """From which share on all of a fall is in a slice."""

@@ -33,7 +33,7 @@ _UNSET = re.compile("GIT_(?!CONFIG|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYST
 _SET = {"GIT_ALLOW_PROTOCOL": "", "LC_ALL": "C"}  # nothing is fetched, as no protocol is allowed
 _SECONDS = 60.0  # that one command may take
 _WHOLE_CLONE = "In CI, clone the whole history: `fetch-depth: 0` for actions/checkout in GitHub Actions, `GIT_DEPTH: 0` in GitLab CI."
-# A part of what Git prints → what to do.
+# A part of what Git prints → what to do; docs/since.md has a table of all such advice.
 _ADVICE = {
     "safe.directory": " The repository belongs to another user: if you trust it, this makes Git read it.",
     "promisor": " It is a partial clone (--filter), and nothing is fetched here. Fetch all: git fetch --refetch --no-filter origin",

@@ -17,7 +17,7 @@ LATENCY_DIGITS = 1
 
 MIN_WEIGHT = 1e-300  # of a query: products of smaller ones would lose digits
 MAX_WEIGHT = 1e9  # of a query: sums of greater ones would lose the weights of other queries
-MAX_GRADE = 1000  # of a document: the gain 2^grade - 1 of a greater one would overflow in a sum of doubles
+MAX_GRADE = 1000  # of a document: the gain 2^grade - 1 of a greater one would overflow in a sum of doubles; "up to 1000" in docstrings, cli/golden.schema.json and docs/ is this
 
 JSON_NUMBER = re.compile(r"-?(?:0|[1-9][0-9]*)(?:\.[0-9]+)?(?:[eE][+-]?[0-9]+)?")
 """A number as JSON writes it."""

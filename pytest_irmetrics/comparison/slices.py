@@ -110,7 +110,7 @@ def slices_that_fell(comparison: Comparison, metric: Metric) -> list[SliceFall]:
 
 
 def main_slice(comparison: Comparison, metric: Metric) -> SliceFall | None:
-    """Return the slice that holds most of the fall of the whole set's mean, if one does beyond chance."""
+    """Return the slice that holds most of the fall of the whole set's mean, if one does beyond chance; it is named in place of whether the mean over other queries fell."""
     if comparison.change(metric).delta >= -TOLERANCE:
         return None
     return next((fall for fall in slices_that_fell(comparison, metric) if fall.share >= _MAIN_PART), None)

@@ -43,7 +43,7 @@ def count_asked(answers: Answers, keys: Collection[tuple[str, str]]) -> int:
 
 
 def is_half_asked(answers: Answers, keys: Collection[tuple[str, str]]) -> bool:
-    """Say whether half of the queries of a stored run or more are among others, so that it may be of the test which asks those."""
+    """Say whether half of the queries of a stored run or more are among others, so that it may be of the test which asks those; docs/history.md says so."""
     return 2 * count_asked(answers, keys) >= len(answers) > 0
 
 

@@ -20,7 +20,7 @@ from pytest_irmetrics.retrieval.calls import Call, RetrievalError
 _HOW_CALLED = "It is called with the query's text, the depth if it takes one, and the query's params as keyword arguments: give a function that takes them"
 _RETRIEVERS = "Give a callable of (query, k) that returns ids, best first; a retriever of LangChain (with `invoke`), LlamaIndex (`retrieve`) or Haystack (`run`); what `batched` returns; or a Run."
 _DEPTH_NAMES = ("k", "top_k", "top_n", "limit", "size", "n", "n_results", "num_results")
-"""A parameter of one of these names is given the depth."""
+"""A parameter of one of these names is given the depth; docs/retriever.md lists them."""
 _METHODS = (("invoke", "ainvoke"), ("retrieve", "aretrieve"), ("run", "run_async"))
 """The sync and the async method by which an object of LangChain, LlamaIndex and Haystack is known, in this order."""
 _LANGCHAIN = "langchain_core.retrievers"
