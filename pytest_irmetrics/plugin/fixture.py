@@ -139,14 +139,11 @@ class IRMetrics:
             gates = item.gates(compared.gone_tags)
             if item.settings.selftest:
                 return self._selftest(item, stored, gates, compared)
-            committed, narrowed = None, bool(item.settings.only_queries)
+            committed = None
             if item.settings.since:
                 from pytest_irmetrics.plugin.committed import read_committed  # noqa: PLC0415 - only with --ir-since
 
                 committed = read_committed(item)
-            # A query is looked at as in the failure that prints the command.
-            if narrowed and committed is not None and committed.run is not None and against is None:
-                stored, compared = committed.run, Against(committed.report.where)
             now = await _measure(item, asked, ask, stored)
             if now.errors:  # then there is nothing to compare
                 stored = against = committed = None
@@ -158,10 +155,14 @@ class IRMetrics:
             held = item.written_gates if comparison is None else gates
             result = _decided(item, held, now, comparison, compared)
             add_notes(item, result)
-            if committed is not None and not narrowed:
+            if committed is not None and not item.settings.only_queries:
                 from pytest_irmetrics.analysis.since import add_since  # noqa: PLC0415 - as above
 
                 add_since(result, None if item.settings.update else baseline, gates, committed)
+            elif committed is not None and committed.run is not None and not (result.failed or compared.given):
+                # A query that passes is looked at as in the failure that prints the command.
+                then = Comparison(now, now.of_run(committed.run))
+                result.comparison, result.against = then, Against(committed.report.where)
             return self._conclude(item, result)
         except IRMetricsError as error:
             self._fail_check(str(error))
