@@ -144,6 +144,7 @@ class RunConfig:
         """The ids of ``--ir-query``."""
         self.reports: list[str] = option("ir_report")
         """The report files to write, as they were given."""
+        self.added = (*config.getini("addopts"), *os.environ.get("PYTEST_ADDOPTS", "").split())
         self._require_consistency()
         asked, given = option("ir_baseline"), option("ir_since")
         since: str = self.values["since"] if given is None else given
@@ -169,19 +170,17 @@ class RunConfig:
     def _require_consistency(self) -> None:
         """Refuse options that have no value, or that cannot be given together: each message beside what it is about."""
         asked, since = self._config.getoption("ir_baseline"), self._config.getoption("ir_since")
-        added = (*self._config.getini("addopts"), *os.environ.get("PYTEST_ADDOPTS", "").split())
-        gates_and_stores = asked and self.update
-        is_empty, is_off = since is not None and not since.strip(), since is not None and asked is False
+        is_off = since is not None and asked is False and not self.update
         asks_after_all = self.selftest and (self.update or self.only_queries or since is not None)
         wrong = {
-            "--ir-baseline and --ir-baseline-update were both given, on the command line or in addopts: one gates on the stored baselines, the other replaces them. Give one. To gate in every run, write `ir_baseline = true` in place of addopts, which --ir-baseline-update overrides.": gates_and_stores,
-            "--ir-since is empty, and would compare with nothing. Name the branch that this one left: --ir-since=origin/main.": is_empty,
+            "--ir-baseline and --ir-baseline-update were both given, on the command line or in addopts: one gates on the stored baselines, the other replaces them. Give one. To gate in every run, write `ir_baseline = true` in place of addopts, which --ir-baseline-update overrides.": asked and self.update,
+            "--ir-since is empty, and would compare with nothing. Name the branch that this one left: --ir-since=origin/main.": since is not None and not since.strip(),
             "--ir-since gates on the stored baselines, and --no-ir-baseline turns that off. Give one of them.": is_off,
             "--ir-selftest asks no query and stores nothing; run it without --ir-baseline-update, --ir-query and --ir-since.": asks_after_all,
         }
         for one, what in (("--ir-selftest", "ask the search anything"), ("--ir-query", "judge a mean")):
             text = f"{one} is among the addopts, so that no run would {what}. Type it where it is wanted."
-            wrong[text] = any(word.startswith(one) for word in added)
+            wrong[text] = any(word.startswith(one) for word in self.added)
         if text := next((text for text, is_so in wrong.items() if is_so), ""):
             raise pytest.UsageError(text)
 

@@ -269,8 +269,8 @@ class GatedItem:
         overrides = [one for one in option("override_ini", None) or () if one.startswith("ir_")]
         given += (word for override in overrides for word in ("-o", override))
         # From addopts it would contradict the update.
-        is_added = option("ir_baseline") and "--ir-baseline" not in (*typed, *config.invocation_params.args)
-        given += ["--no-ir-baseline"] if is_added and "--ir-baseline-update" in options else []
+        contradicts = "--ir-baseline" in self.settings.added and "--ir-baseline-update" in options
+        given += ["--no-ir-baseline"] if contradicts else []
         return shlex.join([*program, test, *options, *given])
 
     def label_command(self, other: str, *options: str) -> str | None:
