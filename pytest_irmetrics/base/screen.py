@@ -44,9 +44,10 @@ def table(
 ) -> list[list[str]]:
     """Lay out rows as lines of at most `max_width` terminal cells in which the columns line up; return the lines of each row.
 
-    `align` has `<` or `>` for each column. When the lines are too long, the widest left-aligned column is cut first, never
-    those in `whole`, and never a right-aligned one: half a number is another number. What still does not fit goes on in
-    a second, indented line a row, which a cell in `whole` may overflow, to be copied.
+    `align` has `<` or `>` for each column; `_` is `<`, in a second line in those rows alone where it does not fit. When the
+    lines are too long, the widest column of `<` is cut first, never those in `whole`, and never a right-aligned one: half a
+    number is another number. What still does not fit goes on in a second, indented line a row, which a cell in `whole` may
+    overflow, to be copied.
     """
     columns = range(len(align))
     widths = [max(display_width(row[column]) for row in rows) for column in columns]
@@ -61,13 +62,13 @@ def table(
             width = min(widths[column], max_width - len(_GAP))
             text = row[column] if column in whole else shorten(row[column], width, dots)
             blanks = " " * (width - display_width(text))
-            cell = text + blanks if align[column] == "<" else blanks + text
-            # Those in `whole` are left-aligned: what follows them alone needs their blanks.
-            if display_width(lines[-1] + _GAP + (text if column in whole else cell)) <= max_width:
+            cell = blanks + text if align[column] == ">" else text + blanks
+            needed = text if align[column] == "_" else cell
+            if display_width(lines[-1] + _GAP + needed) <= max_width:
                 lines[-1] += _GAP + cell if lines[-1] else cell
             else:
                 lines.append(_GAP + cell)
-        found.append([line.rstrip(" ") for line in lines])
+        found.append([line.rstrip(" ") for line in lines if not line.isspace()] or [""])
     return found
 
 

@@ -170,11 +170,12 @@ class RunConfig:
     def _require_consistency(self) -> None:
         """Refuse options that have no value, or that cannot be given together: each message beside what it is about."""
         asked, since = self._config.getoption("ir_baseline"), self._config.getoption("ir_since")
+        gates_and_stores, is_empty = asked and self.update, since is not None and not since.strip()
         is_off = since is not None and asked is False and not self.update
         asks_after_all = self.selftest and (self.update or self.only_queries or since is not None)
         wrong = {
-            "--ir-baseline and --ir-baseline-update were both given, on the command line or in addopts: one gates on the stored baselines, the other replaces them. Give one. To gate in every run, write `ir_baseline = true` in place of addopts, which --ir-baseline-update overrides.": asked and self.update,
-            "--ir-since is empty, and would compare with nothing. Name the branch that this one left: --ir-since=origin/main.": since is not None and not since.strip(),
+            "--ir-baseline and --ir-baseline-update were both given, on the command line or in addopts: one gates on the stored baselines, the other replaces them. Give one. To gate in every run, write `ir_baseline = true` in place of addopts, which --ir-baseline-update overrides.": gates_and_stores,
+            "--ir-since is empty, and would compare with nothing. Name the branch that this one left: --ir-since=origin/main.": is_empty,
             "--ir-since gates on the stored baselines, and --no-ir-baseline turns that off. Give one of them.": is_off,
             "--ir-selftest asks no query and stores nothing; run it without --ir-baseline-update, --ir-query and --ir-since.": asks_after_all,
         }

@@ -159,7 +159,7 @@ class IRMetrics:
                 from pytest_irmetrics.analysis.since import add_since  # noqa: PLC0415 - as above
 
                 add_since(result, None if item.settings.update else baseline, gates, committed)
-            elif committed is not None and committed.run is not None and not (result.failed or compared.given):
+            elif committed is not None and committed.run and not (result.failed or compared.given):
                 # A query that passes is looked at as in the failure that prints the command.
                 then = Comparison(now, now.of_run(committed.run))
                 result.comparison, result.against = then, Against(committed.report.where)

@@ -99,7 +99,7 @@ def _query(block: Query, screen: Screen, *, ranked: bool) -> Iterator[Line]:
         ("rank", ">", lambda one: str(one.now or "-")),
         ("was", ">", lambda one: str(one.before or ("new" if one.now else "-")) if compared else ""),
         ("grade", ">", lambda one: one.judgment.removeprefix("grade ")),
-        ("document", "<", lambda one: one.doc_id),
+        ("document", "_", lambda one: one.doc_id),
         ("stage", "<", lambda one: "" if one.now else one.move),
         ("title", "<", lambda one: one.title),
     ]
