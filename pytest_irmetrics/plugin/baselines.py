@@ -292,8 +292,7 @@ def _stored(config: pytest.Config, typed: Iterable[str]) -> Iterator[Path]:
     for argument in typed:
         asked = Path(os.path.normpath(config.invocation_params.dir / argument))
         if asked.is_file():
-            module = baseline_path(asked, "", directory).parent
-            yield from module.glob(f"*{SUFFIX}")
+            yield from baseline_path(asked, "", directory).parent.glob(f"*{SUFFIX}")
         else:
             found = find_baselines(asked, directory, config.getini("norecursedirs"))
             yield from (path for path, _ in found)

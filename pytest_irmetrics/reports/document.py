@@ -194,8 +194,7 @@ def _means(item: ItemReport) -> Iterator[Block]:
     if item.rows:
         bad = [place for place, row in enumerate(item.rows) if row.fails]
         heads = ("metric", "n", "now", "baseline", "change", "in full", "limit", "verdict")
-        columns = _row_columns(item, *heads)
-        yield Table.of(item.rows, columns, drawn=item.rows, bad=bad, level=Level.VERBOSE)
+        yield Table.of(item.rows, _row_columns(item, *heads), drawn=item.rows, bad=bad, level=Level.VERBOSE)
 
 
 def _tags_that_did_not_move(item: ItemReport) -> Iterator[Block]:

@@ -155,8 +155,7 @@ def _ending(session: SessionReport, verbosity: int) -> Iterator[Block]:
     if verbosity >= 0:
         yield from (Text(f"baseline {stored}") for stored in sorted(session.stored))
         yield from (Text(f"report {path}: written") for path in session.written)
-    notes = (*session.baseline_notes, *session.notes)
-    yield from (Text(f"note: {note}", "warn") for note in notes)
+    yield from (Text(f"note: {note}", "warn") for note in (*session.baseline_notes, *session.notes))
 
 
 def _since(session: SessionReport) -> Iterator[Block]:
