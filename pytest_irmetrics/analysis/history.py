@@ -134,7 +134,8 @@ def _compare(point: HistoryPoint, now: Evaluation, before: Evaluation) -> None:
     """Fill in what a version changed against the one before it."""
     old, new = before.run.answers, now.run.answers
     point.added, point.dropped = sorted(new.keys() - old.keys()), sorted(old.keys() - new.keys())
-    for query_id in sorted(new.keys() & old.keys()):
+    # Of a line that both files have it is the same object.
+    for query_id in sorted(i for i in new.keys() & old.keys() if new[i] is not old[i]):
         one, other = old[query_id], new[query_id]
         if not is_in_the_words_of(other, one):
             point.reworded.append(query_id)

@@ -61,9 +61,8 @@ class PackedRanking(Sequence[str]):
 
     def index(self, value: Any, *between: int) -> int:
         """Return the place of an id, as a tuple does: it is sought in the text, since to make all ids takes ten times as long."""
-        if between or value not in self:
-            return tuple(self).index(value, *between)
-        return self._text.count("\n", 0, self._text.index("\n" + value + "\n"))
+        at = -1 if between or not isinstance(value, str) or "\n" in value else self._text.find(f"\n{value}\n")
+        return tuple(self).index(value, *between) if at < 0 else self._text.count("\n", 0, at)
 
     def __eq__(self, other: object) -> bool:
         if isinstance(other, PackedRanking):
