@@ -96,8 +96,9 @@ class Comparison:
             weights = {query.id: query.weight for query in now.queries(metric, tag)}
             before = after = now.scores_of(metric, tag)
             if not self.is_unchanged:
-                stored = baseline.scores_of(metric)
-                before = {query_id: stored[query_id] for query_id in weights if query_id in stored}
+                before = baseline.scores_of(metric)
+                if not before.keys() <= weights.keys():
+                    before = {query_id: before[query_id] for query_id in weights if query_id in before}
             self._changes[metric, tag] = MetricChange(metric, tag, weights, before, after)
         return self._changes[metric, tag]
 
