@@ -54,13 +54,13 @@ def history_of(
             yield HistoryPoint("", 0, "not committed yet", path), now
 
     versions = list(repository.history(path, former))
-    under_one_set = Evaluation(golden, Retrieved(now), tuple(metrics), now.depth)
-    today, before = _evaluate(now, under_one_set), None
+    now_in_full = Evaluation(golden, Retrieved(now), tuple(metrics), now.depth)
+    today, before = _evaluate(now, now_in_full), None
     points: list[HistoryPoint] = []
     for point, run in read_versions():
         points.append(point)
         if isinstance(run, Run):
-            evaluation = _evaluate(run, under_one_set)
+            evaluation = _evaluate(run, now_in_full)
             point.query_count = len(run)
             point.means = {metric.name: evaluation.mean_or_none(metric, None) for metric in metrics}
             point.until_today = _deltas(compare(today, evaluation))
@@ -77,7 +77,7 @@ def history_of(
         runs = [_read(repository, pinned, one, since, now.depth) for one in paths]
         run = next((one for one in runs if isinstance(one, Run)), runs[-1])
         if isinstance(run, Run):
-            _compare(pin, today, _evaluate(run, under_one_set))
+            _compare(pin, today, _evaluate(run, now_in_full))
         else:
             pin.problem = run
     return points, pin
@@ -102,7 +102,7 @@ def _read(repository: Repository, commit: str, path: str, called: str, depth: in
 
 
 def _loads(text: str, shown: str) -> Run:
-    """Read a version of a baseline, of whose queries most stand in others as well, line by line, and are read once."""
+    """Read a version of a baseline; a query whose line stands in another version too, as most do, is read once."""
     head, between, rest = text.partition('"queries": [\n')
     lines = rest.removesuffix("\n]\n}\n").split(",\n")
     with suppress(ValueError):  # it is wrong, or not one query a line

@@ -79,7 +79,7 @@ class Repository:
         self.top = Path(os.fsdecode(self._run("rev-parse", "--show-toplevel").removesuffix(b"\n")))
 
     def _run(self, *words: str, may_fail: bool = False, given: bytes = b"") -> bytes:
-        """Return what a command that is `given` some input prints. Raises GitError, where it fails only unless it `may_fail`."""
+        """Run a command of Git, with `given` as its input, and return what it prints. Raises GitError, where it fails only unless it `may_fail`."""
         env = {name: value for name, value in os.environ.items() if _UNSET.match(name) is None} | _SET
         argv = [self._git, *_OPTIONS, *words]
         try:

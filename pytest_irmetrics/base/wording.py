@@ -30,6 +30,11 @@ def cut(text: str, most: int) -> str:
     return text if len(text) <= most else f"{text[: most - 1]}…"
 
 
+def as_title(text: str) -> str:
+    """Return a text as it stands beside a document's id: in one line, of at most 120 characters."""
+    return cut(" ".join(text.split()), 120)
+
+
 def quote(text: str, width: int = 60) -> str:
     """Return `text` in quotes, escaped, cut to about `width` characters."""
     return repr(cut(text, width))

@@ -23,8 +23,7 @@ from pytest_irmetrics.run.baseline import BaselineName
 
 def _text_key(query_id: str, asked: Query | Answer) -> tuple[str, str]:
     """Return the text and the params of a query as a key to find it by under another id; its id in place of a text that it lacks."""
-    text = folded(asked.text) if asked.text else f"\0{query_id}"
-    return text, params_key(asked.params)
+    return folded(asked.text) if asked.text else f"\0{query_id}", params_key(asked.params)
 
 
 def _exact_key(asked: Query | Answer) -> tuple[str | None, str]:

@@ -21,7 +21,7 @@ from pytest_irmetrics.thresholds import WORDS, Gate, Gates, Limit, Threshold, in
 
 
 class EditKind(Enum):
-    """What was edited: what it is called, of one and of several, where there may be; in the order of the sentences."""
+    """A kind of edit, in the order of the sentences; its value is what one edit is called and, where there may be, several."""
 
     DROPPED = "query dropped", "queries dropped"
     EXCLUDED = "query excluded (xfail)", "queries excluded (xfail)"

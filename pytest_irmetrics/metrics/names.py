@@ -67,7 +67,7 @@ class Metric:
 
     @property
     def is_compared(self) -> bool:
-        """Whether two runs are compared by it: their rankings tell it, those of a stored run too; they do not tell a latency."""
+        """Whether two runs can be compared by it: not by a latency, which no stored run holds."""
         return self.kind != "latency"
 
     @property

@@ -13,7 +13,7 @@ from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.notes import notes_on, notes_on_lower, notes_on_replaced
 from pytest_irmetrics.base.files import relative_path
 from pytest_irmetrics.base.numbers import TOLERANCE
-from pytest_irmetrics.base.wording import cut, describe, listed
+from pytest_irmetrics.base.wording import as_title, cut, describe, listed
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.stored_runs import with_answers
 from pytest_irmetrics.gates.stored_limits import limit_edits, read_limits, stored_form
@@ -75,7 +75,7 @@ def _add_titles(report: ItemReport, item: GatedItem) -> None:
             report.notes.append(Note("normal", said))
             return
         if title:
-            report.titles[doc_id] = cut(" ".join(title.split()), 120)
+            report.titles[doc_id] = as_title(title)
 
 
 def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:

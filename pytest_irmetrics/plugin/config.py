@@ -145,6 +145,7 @@ class RunConfig:
         self.reports: list[str] = option("ir_report")
         """The report files to write, as they were given."""
         self.added = (*config.getini("addopts"), *os.environ.get("PYTEST_ADDOPTS", "").split())
+        """The words that pytest adds to the command line."""
         self._require_consistency()
         asked, given = option("ir_baseline"), option("ir_since")
         since: str = self.values["since"] if given is None else given

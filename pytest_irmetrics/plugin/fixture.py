@@ -161,8 +161,8 @@ class IRMetrics:
                 add_since(result, None if item.settings.update else baseline, gates, committed)
             elif committed is not None and committed.run and not (result.failed or compared.given):
                 # A query that passes is looked at as in the failure that prints the command.
-                then = Comparison(now, now.of_run(committed.run))
-                result.comparison, result.against = then, Against(committed.report.where)
+                result.comparison = Comparison(now, now.of_run(committed.run))
+                result.against = Against(committed.report.where)
             return self._conclude(item, result)
         except IRMetricsError as error:
             self._fail_check(str(error))

@@ -10,7 +10,7 @@ from itertools import zip_longest
 from math import inf
 
 from pytest_irmetrics.base.numbers import change_text, score_text
-from pytest_irmetrics.base.wording import cut, plural
+from pytest_irmetrics.base.wording import as_title, plural
 from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.reports.blocks import DocumentKind, Level, Query, RankedDocument, RankRow
 from pytest_irmetrics.reports.item_report import WORST, ItemReport, QueryReport
@@ -64,7 +64,7 @@ class _Documents:
         kind = "forbidden" if doc_id in query.forbidden else kind
         judgment = f"grade {grade:g}" if kind in ("graded", "other") else kind
         before, now = self._before.get(doc_id), self._now.get(doc_id)
-        title = self._titles.get(doc_id) or cut(" ".join(query.texts.get(doc_id, "").split()), 120)
+        title = self._titles.get(doc_id) or as_title(query.texts.get(doc_id, ""))
         return RankedDocument(doc_id, title, judgment, kind, before, now, move)
 
     def side_by_side(self) -> list[RankRow]:

@@ -15,7 +15,7 @@ from time import perf_counter
 from typing import Any, NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
-from pytest_irmetrics.base.wording import cut, describe, plural, quote
+from pytest_irmetrics.base.wording import as_title, describe, plural, quote
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.retrieval.options import AnswerError, RetrievalOptions, Seen
 from pytest_irmetrics.run.answer import first_repeat, pack, pack_if_valid
@@ -197,8 +197,7 @@ def _read_result(query: Query, result: Any, call: Call, options: RetrievalOption
         texts = dict[str, str]()
         read = _read_ranking(items, query, options, seen, texts)
         if (seen.keeps_texts or query.passages) and not call.asked_before:
-            short = {i: cut(" ".join(text.split()), 120) for i, text in texts.items()}  # as titles are
-            seen.texts[query.id] = texts if seen.keeps_texts else short
+            seen.texts[query.id] = texts if seen.keeps_texts else {i: as_title(texts[i]) for i in texts}
         return read._replace(stages=_read_stages(answer, query, options, seen)) if answer.stages else read
     except Exception as error:  # noqa: BLE001 - a result, its items and ir_doc_id are the user's, and may raise anything
         from pytest_irmetrics.retrieval.reading import NoIdError, without_id  # noqa: PLC0415 - only where something failed

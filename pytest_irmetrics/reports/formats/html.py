@@ -157,8 +157,8 @@ class _ListedQuery:
         return self.report.delta(self.item.leading_metric)
 
     @property
-    def need(self) -> tuple[float, ...]:
-        """By what it is ordered: an error first, what explains a failure (the worst of each set, then the next), falls, gains."""
+    def sort_key(self) -> tuple[float, ...]:
+        """The key by which queries are sorted: an error first, what explains a failure (the worst of each set, then the next), falls, gains."""
         if self.report.explains is not None:
             return self.label != "error", False, self.place
         fall, unmoved = min(self.change or 0.0, 0.0), self.label in ("same", "")
@@ -175,7 +175,7 @@ def _listed_queries(items: Sequence[ItemReport], names: Mapping[str, str]) -> li
         compared = any(query.before is not None for query in item.queries)
         for place, query in enumerate(item.queries):
             queries.append(_ListedQuery(item, place, query, _label(query, item, compared=compared)))
-    queries.sort(key=lambda one: one.need)
+    queries.sort(key=lambda one: one.sort_key)
     rows = queries[: _IN_FULL + _ROWS]
     of_set = [f"{names[one.item.nodeid]}/" if len(items) > 1 else "" for one in rows]
     anchors = _anchors("q", (f"{name}{one.report.query_id}" for name, one in zip(of_set, rows, strict=True)))
