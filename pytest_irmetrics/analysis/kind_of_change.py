@@ -114,10 +114,7 @@ def _chance_of(comparison: Comparison, gates: Gates, verdict: Verdict) -> str | 
     of = 10 if share >= 0.15 else 100
     tagged = f" tagged {gate.tag}" if gate.tag is not None else ""
     varies = "" if comparison.is_repeated else " Nothing changed? --ir-repeat=5."
-    return (
-        f"This may be chance: with {plural(change.n, 'query')}{tagged} about {round(share * of)} in {of} harmless changes of this size "
-        f"fail max_drop {gate.limit}, and 1 in {FALSE_ALARM_ONE_IN} fails {drop_for_chance(differences, margin):g}.{varies}"
-    )
+    return f"This may be chance: with {plural(change.n, 'query')}{tagged} about {round(share * of)} in {of} harmless changes of this size fail max_drop {gate.limit}, and 1 in {FALSE_ALARM_ONE_IN} fails {drop_for_chance(differences, margin):g}.{varies}"
 
 
 def _on_main_slice(comparison: Comparison, metric: Metric) -> str | None:
@@ -149,10 +146,7 @@ def relevant_counts(comparison: Comparison, metric: Metric | None, shown: Collec
         counts = [count + average for count, average in zip(counts, averages, strict=True)]
     left, came, before, now, lower, higher = map(round, counts)
     of = f" (of {listed(losing, FEW)})" if losing and {*losing}.isdisjoint(shown) else ""
-    return (
-        f"{plural(left, relevant_word(comparison.now))} left {_results(comparison)}{of}, {came:,} came in; something relevant is found for "
-        f"{now:,} of {plural(judged, 'query')} (was {before:,}), first at a lower rank for {lower:,}, higher for {higher:,}."
-    )
+    return f"{plural(left, relevant_word(comparison.now))} left {_results(comparison)}{of}, {came:,} came in; something relevant is found for {now:,} of {plural(judged, 'query')} (was {before:,}), first at a lower rank for {lower:,}, higher for {higher:,}."
 
 
 def _results(comparison: Comparison) -> str:

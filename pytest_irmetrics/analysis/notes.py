@@ -154,9 +154,7 @@ def _queries_left_out(result: ItemResult) -> Iterator[str]:
             before = comparison.change(metric, tag).left_out if comparison else ()
             is_ungated = before and (metric, tag) not in by_loss
             also = f" It counted {listed(before)} before; max_lost gates that." if is_ungated else ""
-            yield (
-                f"{mean_name(metric, tag)} leaves out what finds nothing: {count} of {plural(len(column), 'query')} {'is' if count == 1 else 'are'} in no mean.{also}"
-            )
+            yield f"{mean_name(metric, tag)} leaves out what finds nothing: {count} of {plural(len(column), 'query')} {'is' if count == 1 else 'are'} in no mean.{also}"
 
 
 def _answers_cut_short(result: ItemResult) -> Iterator[str]:
@@ -225,9 +223,7 @@ def _further_chunks(result: ItemResult) -> Iterator[str]:
     answers = [ranking for query in by_document for ranking in evaluation.rankings(query.id)]
     further = sum(is_further_chunk(entry, ranking) for ranking in answers for entry in ranking)
     if further > _MANY_CHUNKS * (total := sum(map(len, answers))):
-        yield (
-            f"{further:,} of {plural(total, 'result')} are further chunks of documents that stand above, and take the place of others. Set `ir_duplicates = collapse`, and ask for more (`ir_depth = 50`)."
-        )
+        yield f"{further:,} of {plural(total, 'result')} are further chunks of documents that stand above, and take the place of others. Set `ir_duplicates = collapse`, and ask for more (`ir_depth = 50`)."
 
 
 def _not_in_the_run(result: ItemResult) -> Iterator[str]:
@@ -246,9 +242,7 @@ def _other_order_by_rank(result: ItemResult) -> Iterator[str]:
         answers = [evaluation.run.answers.get(query.id) for query in evaluation.counted]
         agreeing = (answer.agreeing for answer in answers if answer and answer.agreeing is not None)
         if otherwise := sum(count < (evaluation.depth or inf) for count in agreeing):
-            yield (
-                f"In {name} the ranks of {otherwise} of {plural(len(answers), 'query')} tell another order than its scores do, which tie or contradict the ranks. As in trec_eval the scores count, and of equal ones the greater id comes first. Write scores that fall with the rank."
-            )
+            yield f"In {name} the ranks of {otherwise} of {plural(len(answers), 'query')} tell another order than its scores do, which tie or contradict the ranks. As in trec_eval the scores count, and of equal ones the greater id comes first. Write scores that fall with the rank."
 
 
 def _unmatched_passages(result: ItemResult) -> Iterator[str]:
@@ -342,9 +336,7 @@ def _other_custom_means(comparison: Comparison, result: ItemResult) -> Iterator[
     """Name the user's own metrics that give a baseline's rankings another mean than the one that was stored with them."""
     if wrong := [mean for mean in comparison.wrong_means if mean.metric.kind == "custom"]:
         means = ", ".join(f"{mean.metric.name} {change_text(mean.stated, mean.found)}" for mean in wrong)
-        yield (
-            f"The rankings of {result.against.name} do not give what they gave when it was stored: {means}. Both runs are scored by today's functions, so a fall may hide in that."
-        )
+        yield f"The rankings of {result.against.name} do not give what they gave when it was stored: {means}. Both runs are scored by today's functions, so a fall may hide in that."
 
 
 def _sign(comparison: Comparison, result: ItemResult) -> Iterator[str]:

@@ -336,11 +336,7 @@ def _lost_before_ranking(answers: AnswerPairs) -> str | None:
     seen, able = found.count(True), len(found) - found.count(None)
     if seen < _FEWEST_LOST or seen < _LOST * able:
         return None
-    return (
-        f"In {seen:,} of {plural(able, 'changed answer')} that keep two results, these keep their order, what is new stands below, and results "
-        "from above are gone: lost before the ranking, or far down in it. Look for a text analyzer, a query cut short, a filter or penalty, a missing "
-        "shard, a stale or approximate index, or the rerank depth."
-    )
+    return f"In {seen:,} of {plural(able, 'changed answer')} that keep two results, these keep their order, what is new stands below, and results from above are gone: lost before the ranking, or far down in it. Look for a text analyzer, a query cut short, a filter or penalty, a missing shard, a stale or approximate index, or the rerank depth."
 
 
 def _is_lost(pair: AnswerPair) -> bool | None:

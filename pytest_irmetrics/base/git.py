@@ -11,9 +11,13 @@ import shlex
 import shutil
 import subprocess
 from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
 from datetime import UTC, datetime
+from functools import partial
+from io import BytesIO
 from pathlib import Path
-from typing import NamedTuple
+from subprocess import DEVNULL, PIPE
+from typing import Any, NamedTuple, cast
 
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.files import LFS_POINTER
@@ -28,10 +32,10 @@ _CHANGES = (
     *("-z", "-M50%", "--name-status", "--diff-filter=DR"),
     *("--no-ext-diff", "--no-textconv", "--ignore-submodules=all"),
 )
+_READ = ("cat-file", "--batch", "--follow-symlinks")
 # In a hook GIT_DIR and GIT_INDEX_FILE are those of the command that called it.
 _UNSET = re.compile("GIT_(?!CONFIG|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|EXEC_PATH)")
 _SET = {"GIT_ALLOW_PROTOCOL": "", "LC_ALL": "C"}  # nothing is fetched, as no protocol is allowed
-_SECONDS = 60.0  # that one command may take
 _WHOLE_CLONE = "In CI, clone the whole history: `fetch-depth: 0` for actions/checkout in GitHub Actions, `GIT_DEPTH: 0` in GitLab CI."
 # A part of what Git prints → what to do; docs/since.md has a table of all such advice.
 _ADVICE = {
@@ -78,18 +82,19 @@ class Repository:
         self.top = folder
         self.top = Path(os.fsdecode(self._run("rev-parse", "--show-toplevel").removesuffix(b"\n")))
 
+    def _process(self, *words: str) -> dict[str, Any]:
+        """Return how a command of Git is started: no shell is, and no word of it is a program."""
+        env = {name: value for name, value in os.environ.items() if _UNSET.match(name) is None} | _SET
+        return {"args": [self._git, *_OPTIONS, *words], "cwd": self.top, "env": env, "stdout": PIPE}
+
     def _run(self, *words: str, may_fail: bool = False, given: bytes = b"") -> bytes:
         """Run a command of Git, with `given` as its input, and return what it prints. Raises GitError, where it fails only unless it `may_fail`."""
-        env = {name: value for name, value in os.environ.items() if _UNSET.match(name) is None} | _SET
-        argv = [self._git, *_OPTIONS, *words]
         try:
-            done = subprocess.run(  # noqa: S603 - no shell, and no word of it is a program
-                argv, cwd=self.top, env=env, input=given, capture_output=True, timeout=_SECONDS, check=False
-            )
+            done = subprocess.run(**self._process(*words), input=given, stderr=PIPE, timeout=60, check=False)
         except (OSError, ValueError, subprocess.TimeoutExpired) as error:
             raise GitError(f"git {words[0]} cannot be run in {self._where()}: {error}.") from None
         if done.returncode == 0 or may_fail:
-            return done.stdout
+            return cast("bytes", done.stdout)
         said = done.stderr.decode("utf-8", "replace").strip() or "it printed nothing"
         advice = next((text for part, text in _ADVICE.items() if part in said), "")
         last = printable(said.splitlines()[-1].strip())
@@ -169,17 +174,32 @@ class Repository:
 
         As it was committed: without the line ends and filters of a checkout.
         """
-        what, name = f"{printable(path)} in commit {commit[:10]}", f"{commit}:{path}"
+        with self.reader() as read:
+            return read(commit, path)
+
+    @contextmanager
+    def reader(self) -> Iterator[Callable[[str, str], bytes | None]]:
+        """Give what reads files as `read` does, all by one process: to start one takes as long as to score a baseline of 500 queries."""
+        with subprocess.Popen(**self._process(*_READ), stdin=PIPE, stderr=DEVNULL) as git:
+            yield partial(self._read, git)
+
+    def _read(self, git: Any, commit: str, path: str) -> bytes | None:
+        name, found = f"{commit}:{path}", git.stdout
         if "\n" in path:  # which would be two
             name = self._ask("rev-parse", "--verify", "--quiet", name) or "-"
-        found = self._run("cat-file", "--batch", "--follow-symlinks", given=os.fsencode(name))
-        head, _, data = found.removesuffix(b"\n").partition(b"\n")
+        line = os.fsencode(f"{name}\n")
+        with suppress(OSError):  # it has ended; a new one says why
+            os.write(git.stdin.fileno(), line)
+        head = found.readline() or (found := BytesIO(self._run(*_READ, given=line))).readline()
         # `ID blob SIZE`, `ID tree SIZE`, `NAME missing`; of a link that leads out of the commit `symlink SIZE`.
-        if head.endswith(b" missing") or re.search(rb"\b(tree|notdir) \d+$", head):
+        *_, kind, size = head.split()
+        data = b"" if size == b"missing" else found.read(int(size) + 1)[:-1]
+        if size == b"missing" or kind in {b"tree", b"notdir"}:
             return None
-        if b" blob " not in head or data.startswith(LFS_POINTER):
+        if kind != b"blob" or data.startswith(LFS_POINTER):
+            what = f"{printable(path)} in commit {commit[:10]}"
             raise GitError(f"{what} is a link, or kept in Git LFS, which is not read. Keep it in Git itself.")
-        return data
+        return cast("bytes", data)
 
     def committed_in(self, file: Path) -> Version | None:
         """Return the last commit that changed a file; None where the file differs from it, or the clone lacks commits.

@@ -121,5 +121,6 @@ def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> Bas
     # The usual metric of those asked for or with a threshold, or of all, leads.
     leading = usual_metric(one for one in named if one in metrics) or usual_metric(metrics) or metrics[0]
     place = repository.path_of(baseline.path.absolute())
-    points, since = history_of(repository, place, now, golden, metrics, options.since)
+    with repository.reader() as read:
+        points, since = history_of(repository, read, place, now, golden, metrics, options.since)
     return BaselineHistory(baseline.test, path, judged_by, leading.name, points, since, notes)

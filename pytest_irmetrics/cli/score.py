@@ -82,12 +82,9 @@ def run(options: argparse.Namespace) -> int:
     named = [part for path in paths for part in ("--run", path)]
     named += [part for test in options.tests for part in ("--test", test)]
     label = shlex.join(["pytest-irmetrics", "label", options.golden, *named])
-    report = result.report(
-        runs[0][0],
-        options.golden,
-        everything=bool(wanted) or options.json,
-        judge=None if shared.STANDARD in (options.golden, *paths) else label,
-    )
+    judge = None if shared.STANDARD in (options.golden, *paths) else label
+    in_full = bool(wanted) or options.json
+    report = result.report(runs[0][0], options.golden, everything=in_full, judge=judge)
     titles, _ = shared.about_documents(paths)
     report.run = runs[0][1].dumps() if options.json else None
     report.titles = {doc_id: titles[doc_id] for doc_id in report.documents if doc_id in titles}

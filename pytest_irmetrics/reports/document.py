@@ -49,12 +49,12 @@ def failure(item: ItemReport, *, queries_first: bool = False) -> Iterator[Block]
         yield from part(item)
     yield from (note for note in notes if note.level is not Level.QUIET)
     if item.failed_gates:
-        commands = [
-            ("To look closer", item.look_command),
-            ("To judge both", item.judge),
-            ("To accept it", item.accept),
-        ]
-        yield Commands([(purpose, command) for purpose, command in commands if command])
+        steps = {
+            "To look closer": item.look_command,
+            "To judge both": item.judge,
+            "To accept it": item.accept,
+        }
+        yield Commands([(purpose, command) for purpose, command in steps.items() if command])
 
 
 def beside_the_failure(item: ItemReport) -> Iterator[Block]:
@@ -185,10 +185,8 @@ def _means(item: ItemReport) -> Iterator[Block]:
     failed = _failed_rows(item)
     if len(failed) > 1 or any(row.baseline is not None for row in failed):
         shown = failed[:_FAILED_MEANS]
-        columns = _row_columns(
-            item, "metric", "limit", "now", "baseline", "change", "in full", "worse", "better"
-        )
-        yield Table.of(shown, columns, whole=["limit"], until=Level.NORMAL)
+        heads = ("metric", "limit", "now", "baseline", "change", "in full", "worse", "better")
+        yield Table.of(shown, _row_columns(item, *heads), whole=["limit"], until=Level.NORMAL)
     if len(failed) > _FAILED_MEANS:
         yield Text(f"And {len(failed) - _FAILED_MEANS:,} more (-v names all).", until=Level.NORMAL)
     if item.rows:

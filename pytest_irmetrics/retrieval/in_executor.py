@@ -69,11 +69,7 @@ def _explain(error: Exception) -> str:
     reraise_outcome(error)
     text = summary(error)
     if isinstance(error, BrokenExecutor):
-        return (
-            f"the workers of ir_executor died ({type(error).__name__}): they were killed, ran out of memory or crashed in "
-            f"native code; or their initializer raised, or they cannot import the retriever's module. "
-            "They say why on stderr or in the log."
-        )
+        return f"the workers of ir_executor died ({type(error).__name__}): they were killed, ran out of memory or crashed in native code; or their initializer raised, or they cannot import the retriever's module. They say why on stderr or in the log."
     if "pickle" in text.lower() or "local object" in text:
         return f"the retriever cannot be sent to the processes of ir_executor, or its answer back: {text}. Let it be a function of a module, or an object of a module's class, that opens its index there and returns ids."
     return f"ir_executor raised {text}."
