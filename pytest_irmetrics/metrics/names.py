@@ -249,4 +249,4 @@ def _unknown_metric(text: str, name: str, custom: Collection[str]) -> str:
     close = get_close_matches(name.casefold(), [*_ALL, *custom])
     if close:
         return f"unknown metric {text!r}. Did you mean {_ALL.get(close[0], close[0])}{cut}?"
-    return f"unknown metric {text!r}. Known are {', '.join([*FAMILIES, *custom])}."
+    return f"unknown metric {text!r}. One of your own needs the hook pytest_irmetrics_metrics, in a command --metric, in Python custom_metrics. Known are {', '.join([*FAMILIES, *custom])}."
