@@ -127,8 +127,8 @@ def _fitting(parts: Sequence[str], screen: Screen) -> list[str]:
 def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Iterator[Line]:
     """Yield the summary: one line for each golden set, its tables with ``-v``, and what was stored.
 
-    ``verbosity`` is pytest's. Below 0 all golden sets share one line, but what was asked for with an option, what a
-    new baseline lowers, what is no longer gated and what could not be stored is printed all the same.
+    ``verbosity`` is pytest's. Below 0 all golden sets share one line, but what was asked for with an option, how many baselines were stored, what a
+    new one lowers, what is no longer gated and what could not be stored is printed all the same.
     """
     names = session.names
     yield from lines(_since(session), screen, verbosity)
@@ -155,6 +155,8 @@ def _ending(session: SessionReport, verbosity: int) -> Iterator[Block]:
     if verbosity >= 0:
         yield from (Text(f"baseline {stored}") for stored in sorted(session.stored))
         yield from (Text(f"report {path}: written") for path in session.written)
+    elif stored := sum(one.endswith(": stored") for one in session.stored):
+        yield Text(f"{plural(stored, 'baseline')} stored")
     yield from (Text(f"note: {note}", "warn") for note in (*session.baseline_notes, *session.notes))
 
 
