@@ -20,7 +20,8 @@ from typing import Any
 import pytest
 
 from pytest_irmetrics.base import IRMetricsError
-from pytest_irmetrics.base.wording import plural, printable
+from pytest_irmetrics.base.files import relative_path
+from pytest_irmetrics.base.wording import joined, plural, printable
 from pytest_irmetrics.comparison.stored_runs import is_half_asked, text_keys, under_todays_ids, without_others
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
 from pytest_irmetrics.gates.verdict import Against
@@ -220,6 +221,22 @@ def items_with_orphans(
         if orphans:
             new = {path: found[path] for path in sorted(found.keys() - stored)}
             yield next(iter(found.values())), _on_orphans(orphans, new, settings.shown)
+
+
+def items_of_one_id(config: pytest.Config, items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
+    """Yield the items of different files that have one node id, each with the message that it is to fail with.
+
+    pytest gives it to files of one name in folders of which not all are below its rootdir.
+    """
+    settings, found = run_config(config), dict[str, dict[Path, pytest.Item]]()
+    for item in filter(requests_irmetrics, items):
+        own = baseline_path(item.path, name_in_file(item), settings.baseline_dir)
+        found.setdefault(item.nodeid, {})[own] = item
+    for nodeid, same in found.items():
+        if len(same) > 1:
+            folder = relative_path(os.path.commonpath(same), config.invocation_params.dir)
+            text = f"{len(same)} tests have the node id {nodeid}, those with the baselines {joined([*map(settings.shown, same)])}: pytest-xdist may run one of them alone, and `--lf` and reports take one for the other. Run each folder by itself, or put a pytest.ini for all of them into the folder `{folder}`."
+            yield from ((item, text) for item in same.values())
 
 
 def _on_orphans(orphans: list[Path], new: Mapping[Path, pytest.Item], shown: Callable[[Path], str]) -> str:

@@ -43,7 +43,7 @@ _NO_GOLDEN_SET = (
     "fixture by request.getfixturevalue, has to do: such a test is not parametrized."
 )
 
-_OTHER_FOLDER = "pytest gave this test the retriever of {}, another folder's: it keeps no conftest.py to its own folder that is not below its rootdir, {}. Call pytest in a folder above both, with --rootdir=., or keep a pytest.ini there."
+_OTHER_FOLDER = "pytest gave this test the fixture {} of {}, another folder's: it keeps no conftest.py to its own folder that is not below its rootdir, {}. Run each folder by itself, or keep a pytest.ini in a folder above both."
 
 
 def name_in_file(node: pytest.Item) -> str:
@@ -61,6 +61,9 @@ class UserFixtures(NamedTuple):
     corpus: Any
     provenance: Any
     executor: Any
+
+
+_USER_FIXTURES = ("retriever", *(f"ir_{field}" for field in UserFixtures._fields[1:]))
 
 
 class GatedItem:
@@ -210,19 +213,19 @@ class GatedItem:
     def retriever(self, given: Any) -> Any:
         """Return the retriever that a call gives, else the fixture's; None where there is neither.
 
-        Raises MisuseError where pytest gave the test the fixture of another folder's ``conftest.py``: it scopes none that
+        Raises MisuseError where pytest gave the test a fixture of another folder's ``conftest.py``: it scopes none that
         is outside of its rootdir.
         """
-        if given is not None:
-            return given
         root, path = self.node.config.rootpath, self.node.path
-        # pytest has no public way to it.
-        found = getattr(getattr(self.node, "_fixtureinfo", None), "name2fixturedefs", {}).get("retriever")
-        file = Path(getattr(getattr(found and found[-1].func, "__code__", None), "co_filename", ""))
-        is_scoped = path.is_relative_to(root) and file.is_relative_to(root)
-        if file.name == "conftest.py" and not (is_scoped or path.is_relative_to(file.parent)):
-            raise MisuseError(_OTHER_FOLDER.format(run_config(self.node.config).shown(file), root))
-        return self.fixtures.retriever
+        # pytest has no public way to them.
+        definitions = getattr(getattr(self.node, "_fixtureinfo", None), "name2fixturedefs", {})
+        for name in _USER_FIXTURES[given is not None :]:
+            found = definitions.get(name)
+            file = Path(getattr(getattr(found and found[-1].func, "__code__", None), "co_filename", ""))
+            is_scoped = path.is_relative_to(root) and file.is_relative_to(root)
+            if file.name == "conftest.py" and not (is_scoped or path.is_relative_to(file.parent)):
+                raise MisuseError(_OTHER_FOLDER.format(name, run_config(self.node.config).shown(file), root))
+        return self.fixtures.retriever if given is None else given
 
     def retrieval_options(self) -> RetrievalOptions:
         """Return how the retriever is asked.
