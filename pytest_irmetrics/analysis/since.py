@@ -111,10 +111,10 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     ]
     report.state = "changed" if report.details else "unchanged"
     report.details += [f"Note: {committed.why}"] if committed.why else []
-    decisive = next((compared for verdict, compared in found if verdict.failed), None)
-    if decisive is not None and stored is not None and not result.failed:
+    falls_today = any(verdict.failed and compared is strict_comparison for verdict, compared in found)
+    if falls_today and stored is not None and not result.failed:
         # What is shown of it is what fell: its means, its queries, what kind of change it is.
-        result.comparison, result.against = decisive, Against(report.where)
+        result.comparison, result.against = strict_comparison, Against(report.where)
     _add_accepted(result, committed, accepted)
 
 
@@ -158,11 +158,11 @@ def _judge(
         held = today.of_run(stored.run).narrowed(stored.run.answers, None)
         itself = Comparison(held, today.of_run(comparison.baseline.run))
         failed = {verdict.key for verdict, _ in found if verdict.failed}
-        found += [
-            (verdict._replace(text=f"The stored baseline: {verdict.text}"), itself)
-            for verdict in decide(Case(held, gates, itself, against))
-            if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in failed
-        ]
+        for verdict in decide(Case(held, gates, itself, against)):
+            if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in failed:
+                # Its queries are shown as they are today, where they may be no worse.
+                text = f"The stored baseline: {verdict.text} {_who_pays(verdict.queries)}".rstrip()
+                found.append((verdict._replace(text=text, queries=()), itself))
     return found
 
 
@@ -261,6 +261,9 @@ def _moved_means(
             if change_then.delta < min(change.delta, 0.0) - TOLERANCE:
                 shown += f" (by the labels of then {signed_text(change_then.delta)})"
             moved = f"{mean_name(metric, tag)} {change_text(means[0][1], means[-1][1])}: {shown}."
-            worse = change.worse or change_then.worse
-            pay = plural(len(worse), "query pays", "queries pay")
-            yield f"{moved} {pay}: {listed(worse, FEW)}." if worse else moved
+            yield f"{moved} {_who_pays(change.worse or change_then.worse)}".rstrip()
+
+
+def _who_pays(worse: Sequence[str]) -> str:
+    """Name the queries that score lower than at the commit; empty where none does."""
+    return f"{plural(len(worse), 'query pays', 'queries pay')}: {listed(worse, FEW)}." if worse else ""
