@@ -294,8 +294,8 @@ def parse_line(line: str, origin: str, custom: Collection[str]) -> Threshold:
     metric, *tokens = _TOKEN.findall(line) or [""]
     words: dict[str, str] = {}
     for position, token in enumerate(tokens):
-        word, equals, value = token.partition("=")
-        if not equals and not position and (read_number(token) is not None or token == _OFF):
+        word, _, value = token.partition("=")
+        if not position and (read_number(token) is not None or token == _OFF):
             word, value = "min", token
         elif not (word and value):
             advice = "Write for example max_drop=0.01, without spaces around the `=`."

@@ -90,7 +90,7 @@ def _would_pass(result: ItemResult) -> Iterator[str]:
             sides = comparison.now, comparison.baseline
             now, before = (side.score(metric, query.id) or 0.0 for side in sides)
         if now >= before - TOLERANCE and would_pass(result.evaluation, query, result.gates):
-            passing.append(f"{query.id} ({query.xfail or 'no reason given'})")
+            passing.append(f"{query.id} ({query.xfail})")
     if passing:
         marked = plural(len(passing), "query marked xfail", "queries marked xfail")
         yield f"{marked} would pass the gates on single queries: {listed(passing)}. Without the mark they count in the means."

@@ -139,13 +139,13 @@ def test_in_python_compare_tells_the_overlap(tmp_path):
 
 
 def test_a_list_of_queries_is_read_and_written():
-    Path("q.txt").write_text("\ufeffone\n\n  two words \nno\n", encoding="utf-8")
-    assert list(GoldenSet.load("q.txt").queries) == ["one", "two words", "no"]
+    Path("q.txt").write_text("\ufeffone\n\n  two\twords \nspain 0 italy 4\nno\n", encoding="utf-8")
+    assert list(GoldenSet.load("q.txt").queries) == ["one", "two\twords", "spain 0 italy 4", "no"]
     for target in ("q.yaml", "q.jsonl", "back.txt"):
         assert run("convert", "q.txt", target).status == 0
         assert all(query.is_unjudged for query in GoldenSet.load(target).queries.values())
-    assert Path("back.txt").read_text() == "one\ntwo words\nno\n"
-    written = ["queries:", *(f"  - query: {text}\n    relevant: []" for text in ("one", "two words", '"no"'))]
+    assert Path("back.txt").read_text() == "one\ntwo\twords\nspain 0 italy 4\nno\n"
+    written = ["queries:", *(f"  - query: {text}\n    relevant: []" for text in ("one", r'"two\twords"', "spain 0 italy 4", '"no"'))]
     assert Path("q.yaml").read_text().splitlines() == "\n".join(written).splitlines()
     refused = run("convert", "q.txt", "q.csv")
     assert refused.status == 1
