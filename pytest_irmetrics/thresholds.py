@@ -69,13 +69,20 @@ class Word(NamedTuple):
     """Whether a query's own threshold may have it; the others are about many queries."""
     compares_with: Literal["", "baseline", "run"] = ""
     """What a run is held against: nothing, the baseline, or any other run."""
+    of_each: bool = False
+    """Whether each query is held to it, so that `--ir-query` judges it too; else a mean, or a number of queries."""
+
+    @property
+    def is_least(self) -> bool:
+        """Whether it says how low a score may be; such words alone hold `overlap`."""
+        return self.range == "score" and self.looser == "lower"
 
 
 WORDS: Mapping[str, Word] = {
     "min": Word("≥", "0.7", "the mean is below it", "score", looser="lower", for_query=True),
     "max": Word("≤", "0.7", "the mean is above it", "score"),
     "max_drop": Word("drop≤", "0.01, 5% or auto", "the mean fell further than this from the baseline", "change", "Write how far it may fall, such as 0.01, or 5% of the baseline.", for_query=True, compares_with="baseline"),
-    "min_each": Word("each≥", "0.7", "any query scores below it", "score", looser="lower"),
+    "min_each": Word("each≥", "0.7", "any query scores below it", "score", looser="lower", of_each=True),
     "max_lost": Word("lost≤", "3", "more queries than this fell to 0 against the baseline", "count", "Write how many queries, a whole number, 0 or more.", compares_with="baseline"),
     "significance": Word("p<", "0.05", "there is no `max_drop` to narrow; a fall beyond that whose p-value is not below this is undecided", "level", "Write a level between 0 and 1, such as 0.05.", looser="lower"),
     "min_gain": Word("gain≥", "0.01", "the mean did not rise by at least this over what it is compared with", "change", "Write how far it must rise, such as 0.01; `max_drop` says how far it may fall.", looser="lower", compares_with="run"),
@@ -267,7 +274,7 @@ def _unusable_word(metric: Metric, word: str, *, for_query: bool) -> str:
         return f"{quote(word)} is not a keyword of a threshold. {advice}"
     if metric.kind == "latency" and word != "max":
         return f"`{word}` does not apply to {metric}, where lower is better. Use `max`, in milliseconds."
-    if metric.kind == "overlap" and word not in ("min", "min_each"):
+    if metric.kind == "overlap" and not WORDS[word].is_least:
         return f"`{word}` does not apply to {metric}, which compares with the baseline itself. Use `min` or `min_each`."
     return ""
 

@@ -43,10 +43,7 @@ _ON_RANKINGS = f'No max_drop sees it ({{name}}): ir_threshold("{{metric}}", max_
 _ON_BROKEN = (
     'A mean hides a few broken queries: ir_threshold("{metric}", max_lost=0) fails as soon as one falls to 0.'
 )
-_ON_SLICES = (
-    "A mean hides what a slice loses ({name}): give each a threshold of its own, "
-    'ir_threshold("{metric}", max_drop="10%", tag={tag}).'
-)
+_ON_SLICES = 'A mean hides what a slice loses ({name}): give each a threshold of its own, ir_threshold("{metric}", max_drop="10%", tag={tag}).'
 _ON_NO_ANSWER = 'Answers where none is right: ir_threshold("no_answer", min=1.0), or no threshold on it.'
 
 

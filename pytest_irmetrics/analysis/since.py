@@ -87,12 +87,14 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     measured = replace(now, metrics=tuple(dict.fromkeys([*now.metrics, *(metric for metric, _ in gated)])))
     strict_now = _as_strict_as_then(measured, edits, committed.golden)
     strict_comparison = Comparison(strict_now, strict_now.of_run(run))
-    own = None if result.against.given else stored
-    found = _judge(result, strict_comparison, of_both, own, committed)
+    of_branch = None if result.against.given else stored
+    found = _judge(result, strict_comparison, of_both, of_branch, committed)
     forbids = any(query.forbidden for query in strict_now.golden.queries.values())
     reads_on = forbids or any(metric.cutoff is None for metric, _ in gated)
     accepted = [*_not_judged_today(limits, edits, report.where, whole=reads_on)]
-    stored_anew = "this branch updates its baseline" if own is None or _differ(own.run, run) else _EDITED
+    stored_anew = (
+        "this branch updates its baseline" if of_branch is None or _differ(of_branch.run, run) else _EDITED
+    )
     otherwise = "this test is compared with another run" if result.against.given else stored_anew
     for verdict, _ in found:
         if verdict.failed:
@@ -195,7 +197,7 @@ def _as_strict_as_then(now: Evaluation, edits: Iterable[Edit], then: GoldenSet |
     excluded = {edit.what for edit in edits if edit.kind is EditKind.EXCLUDED}
     queries = [replace(q, xfail=None) if q.id in excluded else q for q in now.golden.queries.values()]
     if then is not None:
-        queries = [_as_strict(query, then.queries.get(query.id)) for query in queries]
+        queries = [_query_as_strict(query, then.queries.get(query.id)) for query in queries]
     return replace(now, golden=replace(now.golden, _queries=queries))
 
 
@@ -204,7 +206,7 @@ def _differ(one: Run, other: Run) -> bool:
     return any(one.answers[i].rankings != other.answers[i].rankings for i in one if i in other)
 
 
-def _as_strict(query: Query, before: Query | None) -> Query:
+def _query_as_strict(query: Query, before: Query | None) -> Query:
     """Return a query that also forbids what it forbade before, and that is to find nothing if it was."""
     if before is None or (before.no_answer, before.forbidden) == (query.no_answer, query.forbidden):
         return query

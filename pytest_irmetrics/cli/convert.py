@@ -1,12 +1,12 @@
 # This docstring is the command's --help: `make expected` renews the pages. cli/__init__.py calls `run`.
 """Turn golden sets and runs from one format into another.
 
-Write a golden set in another of its formats, or a run: TREC (.run, .trec) to
-JSON (.json) and back. TREC qrels have the texts in NAME.topics.tsv beside them.
-Suffixes say the format; --from and --to say it where they do not. A name may
-end in .gz; - is standard input or output. Comments, keys that begin with x-, and
-a run's scores and tags, whose order is kept, are not carried over; what else OUT
-cannot hold is said on standard error.
+Write a golden set in another of its formats, or a run: TREC (.run, .trec, .res)
+to JSON (.json) and back. TREC qrels have the texts in NAME.topics.tsv beside
+them. Suffixes say the format; else --from and --to do. A name may end in .gz;
+- is standard input or output. Comments, keys that begin with x-, and a run's
+scores and tags, whose order is kept, are not carried over; what else OUT cannot
+hold is said on standard error.
 
 examples:
   pytest-irmetrics convert msmarco.qrels golden/msmarco.yaml

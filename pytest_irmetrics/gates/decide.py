@@ -18,7 +18,7 @@ from pytest_irmetrics.golden import Query
 from pytest_irmetrics.golden.query import documents_of
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.run.answer import document_of
-from pytest_irmetrics.thresholds import AUTO, COMPARING_WORDS, STATES, Gate, Gates
+from pytest_irmetrics.thresholds import AUTO, COMPARING_WORDS, STATES, WORDS, Gate, Gates
 
 _LONGEST_ERROR = 120
 """Characters of an error within a sentence; the whole of it stands below."""
@@ -77,7 +77,7 @@ def _order(verdict: Verdict) -> tuple[int, bool, float]:
 
 def _judge(case: Case, gate: Gate) -> Verdict | None:
     """Return the verdict on a gate; None where it is left out, or another gate's verdict speaks of it."""
-    if case.single_queries_only and gate.query_id is None and gate.word != "min_each":
+    if case.single_queries_only and gate.query_id is None and not WORDS[gate.word].of_each:
         return None
     try:
         obstacle = not_comparable(case, gate) if gate.metric.kind == "overlap" else None

@@ -77,8 +77,9 @@ def not_comparable(case: Case, gate: Gate) -> Verdict | None:
 def check_unedited(case: Case) -> Iterator[Verdict]:
     """Fail where the baseline's header tells other means than its rankings give: the file was edited."""
     comparison, file = case.comparison, case.against.file
-    # Where single answers of a baseline are replaced, the others stay, and must not have been edited.
-    if comparison is None or not file or case.storing != case.single_queries_only:
+    # Not where all of it is replaced, nor where single queries are but shown; where single answers are replaced, the others stay.
+    is_used = case.storing == case.single_queries_only
+    if comparison is None or not file or not is_used:
         return
     if wrong := comparison.edited_means:
         first, *others = wrong
@@ -107,11 +108,7 @@ def check_pairing(case: Case) -> Iterator[Verdict]:
         text = f"Of {plural(len(today), 'query')} {against.name} answers only {len(both):,} in these words, by weight less than half."
     elif not at_least(_MAX_EDITED, others_share):
         name, queries = against.name, others
-        text = (
-            f"{plural(len(others), 'query')} of {name}, {_per_cent(others_share)} by weight, "
-            f"{'judges' if len(others) == 1 else 'judge'} other passages now: {listed(others)}. "
-            f"{name[0].upper()}{name[1:]} was not searched for these, so a fall could hide behind the edit."
-        )
+        text = f"{plural(len(others), 'query')} of {name}, {_per_cent(others_share)} by weight, {'judges' if len(others) == 1 else 'judge'} other passages now: {listed(others)}. {name[0].upper()}{name[1:]} was not searched for these, so a fall could hide behind the edit."
     else:
         return
     yield Verdict("failed", text, "baseline", queries=queries, details=(_pair_again(against),))
@@ -221,14 +218,14 @@ class _Move:
             if self.noise and min(self.noise.asked) > 1 and {*change.worse}.isdisjoint(self.noise.unstable):
                 why = "by queries that scored alike each time, and the noise of others hides that much"
             state, text = "undecided", f"{fell}, {why}: undecided ({rule}, and {more})."
-        elif (why_not := self._why_not_chance(fall)) is not None:
-            text = f"{fell}; {rule}{why_not}."
+        elif (shown := self._beyond_chance(fall)) is not None:
+            text = f"{fell}; {rule}{shown}."
         else:
             state, text = "undecided", f"{fell}, which may be chance: undecided{self._chance()}"
         return self._verdict(state, text, fall, limit)
 
-    def _why_not_chance(self, fall: float) -> str | None:
-        """Return why a fall beyond its limit fails, as text that follows the limit; empty where that says all, None where it may be chance."""
+    def _beyond_chance(self, fall: float) -> str | None:
+        """Return what shows that a fall beyond its limit is no chance, which fails, as text that follows the limit: empty where nobody asks for that; None where it may be chance, and is undecided."""
         gate, change, level, auto = self.gate, self.change, self.level, self.gate.limit.auto
         if auto and not at_least(most := gate.fails_beyond(change.baseline), fall):
             return f", {score_text(most, fall)} where it may be chance"

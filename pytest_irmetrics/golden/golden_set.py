@@ -43,7 +43,7 @@ class GoldenSet:
     thresholds: tuple[Threshold, ...] = ()
     """The set's own and, with a tag, those of its slices."""
     left_out: tuple[str, ...] = ()
-    """Ids of queries without any judgment, which no metric can be computed for."""
+    """Ids of queries that have neither a judgment nor an empty list of them."""
     queries: Mapping[str, Query] = field(init=False)
     """By id, in the file's order."""
 

@@ -122,7 +122,7 @@ def _ineffective_thresholds(golden: GoldenSet) -> Iterator[_Note]:
             said = f"`{word}: {limit}` of {threshold.metric}"
             if limit is not None and _always_passes(threshold.metric, word, limit, len(over)):
                 yield threshold.origin, f"{said} is a gate that nothing fails. Write a limit, or off."
-            elif limit is not None and word in ("min", "min_each") and threshold.tag != EACH_TAG:
+            elif limit is not None and WORDS[word].is_least and threshold.tag != EACH_TAG:
                 counted = [query for query in over if query.xfail is None and query.judgments]
                 best = _best_possible(threshold.metric, word, counted, golden)
                 if best is not None and best < limit.value - TOLERANCE:
@@ -134,11 +134,11 @@ def _ineffective_thresholds(golden: GoldenSet) -> Iterator[_Note]:
 
 def _always_passes(metric: Metric, word: str, limit: Limit, queries: int) -> bool:
     """Say whether no result of so many queries can fail a limit."""
-    if word in ("min", "min_each"):
-        return limit.value <= metric.lower
-    if word in ("max", "max_drop"):
+    if WORDS[word].range == "count":
+        return limit.value >= queries
+    if WORDS[word].looser == "higher":
         return limit.value >= (100 if limit.percent else metric.upper)
-    return WORDS[word].range == "count" and limit.value >= queries
+    return WORDS[word].is_least and limit.value <= metric.lower
 
 
 def _best_possible(metric: Metric, word: str, counted: Sequence[Query], golden: GoldenSet) -> float | None:
@@ -151,7 +151,7 @@ def _best_possible(metric: Metric, word: str, counted: Sequence[Query], golden: 
     scorer = Scorer([metric], relevance_level=golden.relevance_level)
     judgments = [query.judgments for query in counted]
     scores = [scorer.row(grades, sorted(grades, key=lambda doc: -grades[doc]))[0] for grades in judgments]
-    if word == "min_each":
+    if WORDS[word].of_each:
         return min((score for score in scores if score is not None), default=None)
     return mean_of_scored(scores, [query.weight for query in counted])
 

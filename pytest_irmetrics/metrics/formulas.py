@@ -297,6 +297,8 @@ class Parameter(NamedTuple):
     choices: tuple[str, ...] = ()
     below: float = inf
     whole: bool = False
+    need_cutoff: tuple[str, ...] = ()
+    """Those of the choices by which a formula divides by k, which are refused without one."""
 
     @property
     def accepts(self) -> str:
@@ -354,7 +356,7 @@ FAMILIES: Mapping[str, Family] = {
     family.name: family
     for family in (
         Family("mrr", reciprocal_rank, (REL, Parameter("miss", "zero", ("zero", "skip"))), aliases=("rr", "recip_rank")),
-        Family("map", average_precision, (REL, Parameter("norm", "all", ("all", "min", "hits"))), aliases=("ap",), cut_aliases=("map_cut",)),
+        Family("map", average_precision, (REL, Parameter("norm", "all", ("all", "min", "hits"), need_cutoff=("min",))), aliases=("ap",), cut_aliases=("map_cut",)),
         Family("ndcg", ndcg, (Parameter("gain", "linear", ("linear", "exp")),), cut_aliases=("ndcg_cut",)),
         Family("precision", precision, (REL, Parameter("denom", "k", ("k", "retrieved"))), cut_aliases=("p",), set_aliases=("set_p", "setp")),
         Family("recall", recall, (REL,), aliases=("r",), cut_aliases=("recall",), set_aliases=("set_recall", "setr")),

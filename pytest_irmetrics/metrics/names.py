@@ -158,8 +158,12 @@ def _read_known(family: Family, cut: str | None, given: Mapping[str, str]) -> Me
     if family.kind not in ("ranking", "overlap") and (cut is not None or given):
         raise MetricError(f"{family.name} takes neither cut-off nor parameters. Write {family.name}.")
     values, cutoff = _read_parameters(family, given), _read_cutoff(cut)
-    if cutoff is None and values.get("norm") == "min":
-        raise MetricError("norm=min divides by min(k, R), and there is no k. Write map(norm=min)@10.")
+    for parameter in family.parameters:
+        if cutoff is None and (value := values.get(parameter.name)) in parameter.need_cutoff:
+            said = f"{parameter.name}={value}"
+            raise MetricError(
+                f"{said} divides by the cut-off, and there is none. Write {family.name}({said})@10."
+            )
     if cutoff is None and family.name == "precision":
         values.pop("denom", None)  # without a cut-off it is the definition
     return Metric(family.name, cutoff, tuple(sorted(values.items())))

@@ -170,9 +170,7 @@ def _require_same_shape(run: Run, item: GatedItem, shown: str, update: str) -> N
     times = max(len(answer.rankings) for answer in run.answers.values())
     _require(
         (depth, times) == (item.depth, repeat),
-        f"{shown}: holds {plural(depth, 'result')} a query, {plural(times, 'answer')} each, and this run asks for {item.depth}, "
-        f"{plural(repeat, 'time')}, so that single answers cannot be replaced. Set ir_depth = {depth} and ir_repeat = {times}, or "
-        f"store all queries anew: {update}",
+        f"{shown}: holds {plural(depth, 'result')} a query, {plural(times, 'answer')} each, and this run asks for {item.depth}, {plural(repeat, 'time')}, so that single answers cannot be replaced. Set ir_depth = {depth} and ir_repeat = {times}, or store all queries anew: {update}",
     )
 
 

@@ -69,7 +69,7 @@ class IRMetrics:
         self._item = item
         self.report: ItemReport | None = None
         """What the item's test report is to carry; None where nothing was evaluated."""
-        self._problem: str | None = None
+        self._fails_with: str | None = None
         """What the test fails with if its body passes now, empty for nothing; None until check is called. A failure may be caught by
         the body, or raised in another thread."""
         self._headline = ""
@@ -94,7 +94,7 @@ class IRMetrics:
     ) -> Coroutine[Any, Any, Evaluation]:
         """Do as ``check`` does, for async tests; the retriever may be sync or async."""
         self._begin_check()  # here, so that a call that is never awaited counts as one
-        self._problem = _NOT_AWAITED
+        self._fails_with = _NOT_AWAITED
         return self._check(retriever, golden, against, aretrieve)
 
     def evaluate(self, *, retriever: Any = None, golden: Any = None) -> Evaluation:
@@ -114,7 +114,7 @@ class IRMetrics:
             fail(
                 "irmetrics.check() was called when the test was over, so that its verdict counts for nothing. Call it in the test's body, or in a fixture before its `yield`."
             )
-        if self._problem is not None:
+        if self._fails_with is not None:
             self._fail_check(
                 "This test calls check a second time, and a test has one verdict. Parametrize the fixture retriever to check several, or use irmetrics.evaluate(), which gates nothing."
             )
@@ -122,7 +122,7 @@ class IRMetrics:
     async def _check(self, retriever: Any, golden: Any, against: Any, ask: Ask) -> Evaluation:
         """Evaluate and gate. All that can be wrong besides the answers is read before the first query is asked."""
         if not self._headline:  # else a second call was refused meanwhile
-            self._problem = _NOT_FINISHED
+            self._fails_with = _NOT_FINISHED
         try:
             item = self._item.with_golden(golden)
             item.queries()  # skips the test that has none of --ir-query
@@ -202,8 +202,8 @@ class IRMetrics:
             # Not those of an evaluate() before it beside these.
             properties[:] = [*(one for one in properties if one[0] not in found), *found.items()]
         # A second check may have been refused meanwhile, in another thread or task.
-        if result.checked and self._problem == _NOT_FINISHED:
-            self._problem = ""
+        if result.checked and self._fails_with == _NOT_FINISHED:
+            self._fails_with = ""
         if result.failed:
             from pytest_irmetrics.reports.document import failure  # noqa: PLC0415 - a test that passes has no use for it
             from pytest_irmetrics.reports.terminal import lines  # noqa: PLC0415 - as above
@@ -217,7 +217,7 @@ class IRMetrics:
 
     def _fail_check(self, message: str, headline: str = "") -> NoReturn:
         """Fail ``check``, and remember it: a body that swallows the exception has not passed for that."""
-        self._problem, self._headline = message, headline or message.partition("\n")[0]
+        self._fails_with, self._headline = message, headline or message.partition("\n")[0]
         fail(message, headline)
 
     def end_body(self, raised: BaseException | None) -> None:
@@ -235,7 +235,7 @@ class IRMetrics:
             )
         kept = getattr(self._item.node, "_excinfo", None) or []  # what a unittest.TestCase raised is there
         raised = kept[-1].value if kept else raised
-        problem = self._why_uncalled() if self._problem is None else self._problem
+        problem = self._why_uncalled() if self._fails_with is None else self._fails_with
         hides = self._headline and type(raised).__name__ in _SKIPS
         if problem and (raised is None or hides):
             kept.clear()

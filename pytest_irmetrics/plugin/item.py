@@ -37,11 +37,7 @@ from pytest_irmetrics.thresholds import EACH_TAG, Gates, Threshold, ThresholdErr
 _LABEL_REPORT = "run.json"
 """The file that the commands to judge documents write the run to."""
 
-_NO_GOLDEN_SET = (
-    'This test has no golden set. Mark it @pytest.mark.ir_golden("golden/*.yaml"), or pass one: '
-    'irmetrics.check(golden="golden/faq.yaml"), which a method of unittest.TestCase, or a test that gets the '
-    "fixture by request.getfixturevalue, has to do: such a test is not parametrized."
-)
+_NO_GOLDEN_SET = 'This test has no golden set. Mark it @pytest.mark.ir_golden("golden/*.yaml"), or pass one: irmetrics.check(golden="golden/faq.yaml"), which a method of unittest.TestCase, or a test that gets the fixture by request.getfixturevalue, has to do: such a test is not parametrized.'
 
 _OTHER_FOLDER = "pytest gave this test the fixture {} of {}, another folder's: it keeps no conftest.py to its own folder that is not below its rootdir, {}. Run each folder by itself, or keep a pytest.ini in a folder above both."
 

@@ -46,7 +46,7 @@ class Table(NamedTuple):
     head: Sequence[str]
     rows: Sequence[Sequence[str]]
     align: str
-    """`<` or `>` for each column."""
+    """`<`, `>` or `_` for each column, as `table` of base/screen.py has it."""
     bad: Collection[int] = ()
     """The rows that stand out."""
     whole: Collection[str] | None = None

@@ -98,14 +98,14 @@ def _worse(gate: VerdictReport, by: str = "") -> str:
 def _verdicts(item: ItemReport) -> Iterator[Block]:
     """Yield what the failed gates say, the statistics of the first drop, and what kind of change it is.
 
-    A sentence that the top of the HTML report has is left out there, if it is the whole text of its block.
+    The HTML report has some at its top, and leaves out here a block of the same text.
     """
     tabled = {(row.metric, row.tag) for row in _failed_rows(item)}
     failed = item.failed_gates
     first_drop = next((gate for gate in failed if gate.on_fall and gate.details), None)
     others = 0
     for place, gate in enumerate(failed):
-        # What else than a mean's place a verdict says may be what mends it.
+        # Its row says all that such a verdict does; any other may say what mends it.
         measured = gate.word in ("max_drop", "min", "max")
         in_table = measured and (gate.metric, gate.tag) in tabled and not (gate.single or gate.as_stored)
         if place and in_table and gate is not first_drop:

@@ -26,7 +26,7 @@ def query_block(
         for name in explains
         if (now := query.scores.get(name)) is not None
     ]
-    # The count above the queries is that of the first limit; where it is small, `_worst_first` says what follows.
+    # The line above the queries counts those of the first failed limit, which others may follow.
     first = item.explaining_gates[0].queries if query.explains is not None and not in_full else ()
     facts += ["of another limit"] if len(first) >= WORST and query.query_id not in first else []
     facts += [] if query.took is None else [f"took {query.took:,.1f} ms"]

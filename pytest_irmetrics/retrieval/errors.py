@@ -30,9 +30,7 @@ _ASYNC_ITSELF = (
 _IN_A_THREAD = (
     # Without the lock, threads that share a connection may get each other's rows: since Python 3.12 two of them can be
     # given the same cached statement.
-    "With ir_timeout, ir_concurrency or ir_executor the retriever runs in another thread: open a connection for each "
-    "thread (threading.local()); or one for all with check_same_thread=False, and hold a threading.Lock() from the "
-    "query until its rows are read; or leave these settings out."
+    "With ir_timeout, ir_concurrency or ir_executor the retriever runs in another thread: open a connection for each thread (threading.local()); or one for all with check_same_thread=False, and hold a threading.Lock() from the query until its rows are read; or leave these settings out."
 )
 _ADVICE = {
     "SQLite objects created in a thread can only be used in that same thread": _IN_A_THREAD,

@@ -53,9 +53,7 @@ def read_chunk_ranking(
         if document in judged:
             if text is None or is_blank:
                 raise AnswerError(
-                    f"result {rank} is {describe(item)}. This query judges {quote(document)} by passage, and the result has "
-                    "no text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or "
-                    "`content`."
+                    f"result {rank} is {describe(item)}. This query judges {quote(document)} by passage, and the result has no text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or `content`."
                 )
             text = content = normalize_text(text)
         first = first_ranks.setdefault((document, own_id or text), rank)

@@ -5,10 +5,12 @@ They stand between `<!-- made: NAME -->` and `<!-- end -->`. After a change, `ma
 
 from __future__ import annotations
 
+import ast
 import inspect
 import json
 import re
 from functools import cache
+from pathlib import Path
 
 import pytest
 
@@ -17,6 +19,8 @@ from tests.cli.console import run
 from tests.docs.public import attributes, first_paragraph, signature
 from tests.expected import RENEWING
 from tests.pages import DOCS, made_parts
+
+CODE = Path(pytest_irmetrics.__file__).parent
 
 SETTLED = {
     "GoldenSet": "load from_judgments queries name path relevance_level thresholds tags left_out",
@@ -130,6 +134,15 @@ MADE = {
 }
 
 
+NAMES = {
+    "retrieval/reading.py SOURCE_NAMES": "passages.md",
+    "retrieval/passages.py _TEXT_NAMES": "passages.md",
+    "retrieval/retriever.py _DEPTH_NAMES": "retriever.md",
+    "cli/convert.py _RUN_SUFFIXES": "formats.md",
+}
+"""What a module has as its table of names → the page that lists them."""
+
+
 def words(text):
     """The text whatever its line breaks, and whichever Python wrote it: since 3.13 `-o PATH, --output PATH` is shorter."""
     return re.sub(r"(-\w) (\S+), (--\w+ \2)", r"\1, \3", " ".join(text.split()))
@@ -161,6 +174,15 @@ def test_every_made_part_is_made_by_something():
     assert {page: set(parts) for page, parts in pages.items() if parts} == {
         p: set(m) for p, m in MADE.items()
     }
+
+
+@pytest.mark.parametrize(("names", "page"), NAMES.items())
+def test_a_page_has_each_name_that_the_code_reads(names, page):
+    module, name = names.split()
+    tree = ast.parse(CODE.joinpath(module).read_text(encoding="utf-8"))
+    values = {node.targets[0].id: node.value for node in tree.body if isinstance(node, ast.Assign)}
+    shown = re.findall(r"`\.?([\w.]+)(?:\(\))?`", (DOCS / page).read_text(encoding="utf-8"))
+    assert not {*ast.literal_eval(values[name])} - {*shown}, f"docs/{page} lacks them"
 
 
 def test_the_page_on_formats_has_each_that_is_read():

@@ -145,7 +145,8 @@ def test_a_list_of_queries_is_read_and_written():
         assert run("convert", "q.txt", target).status == 0
         assert all(query.is_unjudged for query in GoldenSet.load(target).queries.values())
     assert Path("back.txt").read_text() == "one\ntwo\twords\nspain 0 italy 4\nno\n"
-    written = ["queries:", *(f"  - query: {text}\n    relevant: []" for text in ("one", r'"two\twords"', "spain 0 italy 4", '"no"'))]
+    texts = ("one", r'"two\twords"', "spain 0 italy 4", '"no"')
+    written = ["queries:", *(f"  - query: {text}\n    relevant: []" for text in texts)]
     assert Path("q.yaml").read_text().splitlines() == "\n".join(written).splitlines()
     refused = run("convert", "q.txt", "q.csv")
     assert refused.status == 1

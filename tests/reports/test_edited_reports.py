@@ -32,7 +32,15 @@ def edited(row):
     return {**DATA["session"], **row.get("of", {}), "tests": tests}
 
 
-@pytest.mark.parametrize("row", DATA["rows"], ids=lambda row: f"row{DATA['rows'].index(row)}")
+def first_text(row):
+    """What a row is found by in the file."""
+    said = (
+        row[name] for name in ("md", "html", "raw", "page", "not_md", "not_html", "not_raw") if name in row
+    )
+    return next(said)[0]
+
+
+@pytest.mark.parametrize("row", DATA["rows"], ids=first_text)
 def test_a_report_says_of_a_session(row, tmp_path, monkeypatch):
     monkeypatch.chdir(tmp_path)
     Path("r.json").write_text(json.dumps(edited(row)), encoding="utf-8")
