@@ -196,10 +196,8 @@ def _emptied(_: Query, ranking: Sequence[str]) -> Sequence[str]:
 def _unjudged(documents: Sequence[str], query: Query, ranking: Sequence[str]) -> str:
     """Return a document that a query neither returns nor judges nor forbids; a made-up id where there is none."""
     taken = {*query.judgments, *query.forbidden, *ranking}
-    start = _number("unjudged", query.id) % max(1, len(documents))
     made_up = (f"unjudged-{number}" for number in count(1))
-    candidates = chain(documents[start:], documents[:start], made_up)
-    return next(doc_id for doc_id in candidates if doc_id not in taken)
+    return next(doc_id for doc_id in chain(documents, made_up) if doc_id not in taken)
 
 
 def _number(*parts: str) -> int:

@@ -116,7 +116,7 @@ HOSTILE = {
     "aliases of a long text": (f"{MOST_ALIASED}x-c: &b ''\nx-d: *b\n", "4: too much text"),
     "tag directives": ("%TAG !a! b\n" * 100_000, "1:1: `%TAG`"),
     "list below the depth": (f"{QUERY}x-deep: {'[' * 31}", "3: deep"),
-    "alias below the depth": (f"x-a: &a {'[' * 29}1{']' * 29}\nx-b: [[*a]]\n{QUERY}", "2: deep"),
+    "alias below the depth": (f"x-a: &a {'[1, ' * 29}1{']' * 29}\nx-b: [[*a]]\n{QUERY}", "2: deep"),
     "a long name of a metric": (f"thresholds: {{{'a' * 300}: 1}}\n{QUERY}", "1:14: …"),
     "a long grade": (f"queries: [{{query: a, relevant: {{b: {'9' * 5000}}}}}]", "1:36: Write a number"),
     "a long key": (f"{'a' * 300}: 1\n{QUERY}", "1:1: not a key"),
@@ -146,7 +146,7 @@ def test_hostile_yaml_is_refused_at_once(capsys, parser):
 def test_the_greatest_depth_and_the_most_aliases_are_read():
     write("faq.yaml", f"{QUERY}x-deep: {'[' * 30}{']' * 30}\n")
     assert main(["check", "faq.yaml"]) == 0
-    write("faq.yaml", f"x-a: &a {'[' * 29}1{']' * 29}\nx-b: [*a]\n{QUERY}")
+    write("faq.yaml", f"x-a: &a {'[1, ' * 29}1{']' * 29}\nx-b: [*a]\n{QUERY}")
     assert main(["check", "faq.yaml"]) == 0
     write("faq.yaml", MOST_ALIASED + QUERY)
     write("faq.jsonl", f'{{"query": "a", "relevant": "b", "x-deep": {"[" * 30}{"]" * 30}}}')
