@@ -79,13 +79,13 @@ def test_where_nothing_that_a_query_judges_came_back_the_other_queries_tell(proj
         ("faq.md", "c{}", 3, "faq.md", "help.md"),
         ("c1", "c{}", 3, "faq.md", "c2"),
         ("[]", "c{}", 3, "faq.md", "help.md"),
-        ("[]", "c{}", 3, "help.md", "c2"),  # more than half of the answers have it: the name of a store
-        ("[]", "c{}", 30, "faq.md", "c2"),  # so do many ids of two sources
+        ("[]", "c{}", 4, "help.md", "c2"),  # more than half of the answers have it: the name of a store
+        ("[]", UUID[:-1] + "{}", 40, "faq.md", UUID[:-1] + "2"),  # so do many ids of three sources that are not all UUIDs
         ("[]", UUID[:-2] + "{:02}", 30, "help.md", "help.md"),
     ],
 )
 def test_where_neither_name_is_judged_the_other_answers_tell(project, judged, ids, count, leak, answer):
-    document = f"Document('help.md' if n > 1 else '{leak}', {ids!r}.format(n))"
+    document = f"Document('x.md' if n == 3 else 'help.md' if n > 1 else '{leak}', {ids!r}.format(n))"
     chunks(project, f"{document} for n in range(1, {count}) if (n == 1) == (query == 'leak')")
     empty = ", ".join(f"{{query: a{n}, no_answer: true}}" for n in range(3))
     queries = f"{{query: leak, relevant: {judged}}}, {{query: refund, relevant: []}}, {empty}"
