@@ -148,8 +148,8 @@ def test_tests_are_told_apart_and_show_a_score(project, monkeypatch, sets, retri
 
 
 def test_a_long_name_gives_way_to_the_verdict(project):
-    (project.path / "golden" / "faq.yaml").rename(project.path / f"golden/{'long' * 30}.yaml")
-    project.run().stdout.fnmatch_lines(["longlong*…*long.yaml: passes, 3 queries; mrr *"])
+    (project.path / "golden" / "faq.yaml").rename(project.path / f"golden/{'long' * 30}{'長' * 30}.yaml")
+    project.run().stdout.fnmatch_lines(["longlong*…*長.yaml: passes, 3 queries; mrr *"])
 
 
 def test_a_word_that_is_longer_than_the_line_stands_alone(project, monkeypatch):

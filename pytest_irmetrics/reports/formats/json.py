@@ -40,8 +40,7 @@ def render(session: SessionReport) -> str:
         "run_info": session.info and session.info._asdict(),
         **{name: getattr(session, name) for name in _OF_SESSION},
     }
-    items = sorted(session.items, key=lambda item: item.nodeid)
-    tests = ",\n".join(_test(item, session.outcomes.get(item.nodeid)) for item in items)
+    tests = ",\n".join(_test(item, session.outcomes.get(item.nodeid)) for item in session.items)
     fields = [f"{_encode(key)}: {_encode(value)}" for key, value in header.items() if value is not None]
     return _object([*fields, f'"tests": [\n{tests}\n]']) + "\n"
 
