@@ -20,7 +20,6 @@ from typing import Any
 import pytest
 
 from pytest_irmetrics.base import IRMetricsError
-from pytest_irmetrics.base.files import relative_path
 from pytest_irmetrics.base.wording import joined, plural, printable
 from pytest_irmetrics.comparison.stored_runs import is_half_asked, text_keys, under_todays_ids, without_others
 from pytest_irmetrics.evaluation import Evaluation, EvaluationError
@@ -232,8 +231,7 @@ def items_of_one_id(config: pytest.Config, items: Iterable[pytest.Item]) -> Iter
         found.setdefault(item.nodeid, {})[own] = item
     for nodeid, same in found.items():
         if len(same) > 1:
-            folder = relative_path(os.path.commonpath(same), config.invocation_params.dir)
-            text = f"{len(same)} tests have the node id {nodeid}, those with the baselines {joined([*map(settings.shown, same)])}: pytest-xdist may run one of them alone, and `--lf` and reports take one for the other. Run each folder by itself, or put a pytest.ini for all of them into the folder `{folder}`."
+            text = f"{len(same)} tests have the node id {nodeid}, those with the baselines {joined([*map(settings.shown, same)])}: pytest-xdist may run one of them alone, and `--lf` and reports take one for the other. Run each folder by itself, or keep a pytest.ini in a folder above all of them."
             yield from ((item, text) for item in same.values())
 
 

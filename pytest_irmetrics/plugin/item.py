@@ -59,9 +59,6 @@ class UserFixtures(NamedTuple):
     executor: Any
 
 
-_USER_FIXTURES = ("retriever", *(f"ir_{field}" for field in UserFixtures._fields[1:]))
-
-
 class GatedItem:
     """One test item that uses the fixture `irmetrics`, with the golden set that one call of it evaluates.
 
@@ -209,18 +206,19 @@ class GatedItem:
     def retriever(self, given: Any) -> Any:
         """Return the retriever that a call gives, else the fixture's; None where there is neither.
 
-        Raises MisuseError where pytest gave the test a fixture of another folder's ``conftest.py``: it scopes none that
-        is outside of its rootdir.
+        Raises MisuseError where pytest gave the test any fixture of another folder's ``conftest.py``: it scopes none that
+        is outside of its rootdir. With ``--pyargs``, the one where pytest was called is for the packages.
         """
-        root, path = self.node.config.rootpath, self.node.path
+        config, path = self.node.config, self.node.path
+        root, for_packages = config.rootpath, config.getoption("pyargs") and config.invocation_params.dir
         # pytest has no public way to them.
         definitions = getattr(getattr(self.node, "_fixtureinfo", None), "name2fixturedefs", {})
-        for name in _USER_FIXTURES[given is not None :]:
-            found = definitions.get(name)
-            file = Path(getattr(getattr(found and found[-1].func, "__code__", None), "co_filename", ""))
+        for name, found in definitions.items():
+            file = Path(getattr(getattr(found[-1].func, "__code__", None), "co_filename", ""))
             is_scoped = path.is_relative_to(root) and file.is_relative_to(root)
-            if file.name == "conftest.py" and not (is_scoped or path.is_relative_to(file.parent)):
-                raise MisuseError(_OTHER_FOLDER.format(name, run_config(self.node.config).shown(file), root))
+            is_meant = is_scoped or path.is_relative_to(file.parent) or file.parent == for_packages
+            if file.name == "conftest.py" and not is_meant:
+                raise MisuseError(_OTHER_FOLDER.format(name, run_config(config).shown(file), root))
         return self.fixtures.retriever if given is None else given
 
     def retrieval_options(self) -> RetrievalOptions:
