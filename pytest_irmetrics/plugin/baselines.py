@@ -199,18 +199,25 @@ def items_with_orphans(
     """Yield the first item of each test function that has baselines which none of its items has, with the message that it is to fail with.
 
     A golden set or parameter is gone or renamed there, and its gate with it. `items` are all that were collected, those last that are deselected.
-    None in a run that does not gate, or collects some items of a test alone.
+    None in a run that does not gate, or collects some items of a test alone. Before them, in any run, those of different files that have
+    one node id: pytest gives it to files of one name in folders of which not all are below its rootdir.
     """
     settings = run_config(config)
+    functions: dict[BaselineName, dict[Path, pytest.Item]] = {}
+    """By their name without parameters."""
+    of_id: dict[str, dict[Path, pytest.Item]] = {}
+    for item in filter(requests_irmetrics, items):
+        own = baseline_path(Path(item.path), name_in_file(item), settings.baseline_dir)
+        of_id.setdefault(item.nodeid, {})[own] = item
+        if golden_parameter(item).problem is None:  # else none of its golden sets is known
+            functions.setdefault(BaselineName.of(own)._replace(ids=""), {})[own] = item
+    for nodeid, same in of_id.items():
+        if len(same) > 1:
+            text = f"{len(same)} tests have the node id {nodeid}, those with the baselines {joined([*map(settings.shown, same)])}: pytest-xdist may run one of them alone, and `--lf` and reports take one for the other. Run each folder by itself, or keep a pytest.ini in a folder above all of them."
+            yield from ((item, text) for item in same.values())
     selects_items = config.getoption("lf", None) or any("[" in one.partition("::")[2] for one in config.args)
     if not settings.gates or settings.update or selects_items:
         return
-    functions: dict[BaselineName, dict[Path, pytest.Item]] = {}
-    """By their name without parameters."""
-    for item in filter(requests_irmetrics, items):
-        if golden_parameter(item).problem is None:  # else none of its golden sets is known
-            own = baseline_path(Path(item.path), name_in_file(item), settings.baseline_dir)
-            functions.setdefault(BaselineName.of(own)._replace(ids=""), {})[own] = item
     for name, found in functions.items():
         beside = Path(name.module).glob(f"*{SUFFIX}")
         stored = {path for path in beside if BaselineName.of(path).function == name.function}
@@ -218,21 +225,6 @@ def items_with_orphans(
         if orphans:
             new = {path: found[path] for path in sorted(found.keys() - stored)}
             yield next(iter(found.values())), _on_orphans(orphans, new, settings.shown)
-
-
-def items_of_one_id(config: pytest.Config, items: Iterable[pytest.Item]) -> Iterator[tuple[pytest.Item, str]]:
-    """Yield the items of different files that have one node id, each with the message that it is to fail with.
-
-    pytest gives it to files of one name in folders of which not all are below its rootdir.
-    """
-    settings, found = run_config(config), dict[str, dict[Path, pytest.Item]]()
-    for item in filter(requests_irmetrics, items):
-        own = baseline_path(item.path, name_in_file(item), settings.baseline_dir)
-        found.setdefault(item.nodeid, {})[own] = item
-    for nodeid, same in found.items():
-        if len(same) > 1:
-            text = f"{len(same)} tests have the node id {nodeid}, those with the baselines {joined([*map(settings.shown, same)])}: pytest-xdist may run one of them alone, and `--lf` and reports take one for the other. Run each folder by itself, or keep a pytest.ini in a folder above all of them."
-            yield from ((item, text) for item in same.values())
 
 
 def _on_orphans(orphans: list[Path], new: Mapping[Path, pytest.Item], shown: Callable[[Path], str]) -> str:
