@@ -80,7 +80,8 @@ def test_where_nothing_that_a_query_judges_came_back_the_other_queries_tell(proj
         ("c1", "c{}", 3, "faq.md", "c2"),
         ("[]", "c{}", 3, "faq.md", "help.md"),
         ("[]", "c{}", 4, "help.md", "c2"),  # more than half of the answers have it: the name of a store
-        ("[]", UUID[:-1] + "{}", 40, "faq.md", UUID[:-1] + "2"),  # so do many ids of three sources that are not all UUIDs
+        # So do many ids of three sources that are not all UUIDs.
+        ("[]", UUID[:-1] + "{}", 40, "faq.md", UUID[:-1] + "2"),
         ("[]", UUID[:-2] + "{:02}", 30, "help.md", "help.md"),
     ],
 )
