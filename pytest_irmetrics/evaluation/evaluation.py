@@ -7,6 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
+from operator import itemgetter
 from types import MappingProxyType
 
 from pytest_irmetrics.base import IRMetricsError, paused_gc
@@ -16,7 +17,7 @@ from pytest_irmetrics.metrics import Metric, Scorer, mean, mean_of_scored, parse
 from pytest_irmetrics.metrics.formulas import Kind
 from pytest_irmetrics.retrieval import Retrieved
 from pytest_irmetrics.run import Run
-from pytest_irmetrics.run.answer import EMPTY_ANSWER
+from pytest_irmetrics.run.answer import EMPTY_ANSWER, Answers
 
 Rankings = tuple[Sequence[str], ...]
 """A query's rankings, one for each time that it was asked."""
@@ -150,11 +151,19 @@ class Evaluation:
 
     # Rankings
 
+    @cached_property
+    def _answers(self) -> Answers:
+        return self.run.answers
+
+    @cached_property
+    def _is_whole(self) -> bool:
+        """Whether rankings are read as they are; not cut at the run's own depth, either: a chunk that holds several judged passages is as many entries."""
+        return self.depth in (None, self.run.depth)
+
     def rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings, one for each time it was asked, cut at the evaluation's depth."""
-        found = self.run.answers.get(query_id, EMPTY_ANSWER).rankings
-        # Not at its own depth: one returned chunk that holds several judged passages is several entries there, so that the ranking may be longer.
-        return found if self.depth in (None, self.run.depth) else tuple([one[: self.depth] for one in found])
+        found = self._answers.get(query_id, EMPTY_ANSWER).rankings
+        return found if self._is_whole else tuple([one[: self.depth] for one in found])
 
     def has_results(self, query_id: str) -> bool:
         """Tell whether anything came back for a query, any of the times that it was asked."""
@@ -247,7 +256,7 @@ class Evaluation:
             repeats = ([*islice(parts, len(each))] for each in answers)
             rows = [tuple(map(mean_of_scored, zip(*each, strict=True))) for each in repeats]
         for place, one in enumerate(metrics):
-            self._columns[one] = [row[place] for row in rows]
+            self._columns[one] = [*map(itemgetter(place), rows)]
 
     @cached_property
     def scores(self) -> Mapping[str, Mapping[str, float]]:

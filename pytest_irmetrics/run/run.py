@@ -162,7 +162,7 @@ def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]
     """Return an answer of each ranking, in any accepted form. Raises RunError that says what is wrong with one."""
     answers: dict[str, Answer] = {}
     for given, ranking in rankings.items():
-        query_id = as_id(given)
+        query_id = given if type(given) is str else as_id(given)
         if query_id is None:
             raise RunError(f"a query's id is text, not {type(given).__name__}. Map query ids to ids.")
         if query_id in answers:
