@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, count
@@ -149,7 +149,7 @@ def _gate_name(verdict: Verdict) -> str:
 def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
     """Yield every degradation that applies to a run, those of all queries first."""
     answerable = [query for query in intact.counted if not query.no_answer]
-    documents = sorted({d for query in intact.counted for r in intact.rankings(query.id) for d in r})
+    documents = dict.fromkeys(d for query in intact.counted for r in intact.rankings(query.id) for d in r)
 
     def without_best(query: Query, ranking: Sequence[str]) -> Sequence[str]:
         relevant = intact.golden.relevant(query)
@@ -193,7 +193,7 @@ def _emptied(_: Query, ranking: Sequence[str]) -> Sequence[str]:
     return ranking[:0]
 
 
-def _unjudged(documents: Sequence[str], query: Query, ranking: Sequence[str]) -> str:
+def _unjudged(documents: Iterable[str], query: Query, ranking: Sequence[str]) -> str:
     """Return a document that a query neither returns nor judges nor forbids; a made-up id where there is none."""
     taken = {*query.judgments, *query.forbidden, *ranking}
     made_up = (f"unjudged-{number}" for number in count(1))

@@ -80,8 +80,7 @@ def test_where_nothing_that_a_query_judges_came_back_the_other_queries_tell(proj
         ("c1", "c{}", 3, "faq.md", "c2"),
         ("[]", "c{}", 3, "faq.md", "help.md"),
         ("[]", "c{}", 4, "help.md", "c2"),  # more than half of the answers have it: the name of a store
-        # So do many ids of three sources that are not all UUIDs.
-        ("[]", UUID[:-1] + "{}", 40, "faq.md", UUID[:-1] + "2"),
+        ("[]", UUID[:-1] + "{}", 40, "faq.md", UUID[:-1] + "2"),  # so do many ids, not all UUIDs
         ("[]", UUID[:-2] + "{:02}", 30, "help.md", "help.md"),
     ],
 )
@@ -127,7 +126,7 @@ def test_the_json_report_has_the_texts_of_what_nobody_judged_yet(project):
 @pytest.mark.parametrize(
     ("relevant", "returned", "path"),
     [
-        ("refund.md", "Document('web', 'c1', file='refund.md'), Document('web', 'c2', file='faq.md')", FILE),
+        ("refund.md", "*(Document('web', n, file=str(n or 'refund.md')) for n in range(10)),", FILE),
         # A part that is the item again is looked through a few times.
         (
             "refund.md",
