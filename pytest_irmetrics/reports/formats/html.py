@@ -65,7 +65,7 @@ def render(session: SessionReport) -> str:
         what_was_measured=what_was_measured,
         queries=queries,
         rows=[one for one in queries if one.anchor],
-        in_full=min(len(queries), _IN_FULL),
+        in_full=_IN_FULL,
         most_open_queries=_OPEN,
         labels=labels,
         metrics=list(dict.fromkeys(name for one in queries for name in one.report.scores)),
