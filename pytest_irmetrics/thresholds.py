@@ -280,7 +280,7 @@ def _unusable_word(metric: Metric, word: str, *, for_query: bool) -> str:
 
 
 def build(
-    metric_text: str, words: Mapping[str, object], *, tag: str | None, origin: str, custom: Collection[str]
+    metric_text: str, words: Mapping[str, object], tag: str | None, origin: str, custom: Collection[str]
 ) -> Threshold:
     """Make a Threshold of a metric's name and of limits as the user wrote them.
 

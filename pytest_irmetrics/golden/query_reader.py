@@ -189,7 +189,7 @@ class QueryReader:
             message = f"The query {quote(query.id)} has no text, and others do. Write the text to search for."
             self._source.add((query.line, query.column), message)
 
-    def judged_set(self, *, also_left_out: Iterable[str] = ()) -> GoldenSet:
+    def judged_set(self, also_left_out: Iterable[str] = ()) -> GoldenSet:
         """Return the golden set of the queries with a judgment, as trec_eval has it, or an empty list of them.
 
         All other queries, and those of the ids `also_left_out`, are left out. Raises GoldenSetError.

@@ -103,7 +103,7 @@ def _family(metric: Metric) -> Family:
     return FAMILIES.get(metric.family, _CUSTOM)
 
 
-def parse_metric(text: str, *, custom: Collection[str] = ()) -> Metric:
+def parse_metric(text: str, custom: Collection[str] = ()) -> Metric:
     """Read a metric's name: `name`, `name@k`, `name(parameter=value,...)@k`.
 
     Case does not matter, and the names of trec_eval and ir_measures are read as the family that they mean, `Success@5` as `hit@5`.

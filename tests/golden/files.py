@@ -51,7 +51,7 @@ def write(name: str, text: str | bytes) -> str:
 
 
 def load(name: str, text: str | bytes) -> GoldenSet:
-    return GoldenSet.load(write(name, text))
+    return GoldenSet.load(path=write(name, text))
 
 
 def limits(thresholds) -> dict[str, dict[str, str]]:

@@ -16,7 +16,7 @@ from tests.golden.files import FULL, content, load
 
 
 def made(judgments, **options) -> dict[str, dict[str, object]]:
-    return content(GoldenSet.from_judgments(judgments, **options))
+    return content(GoldenSet.from_judgments(judgments=judgments, **options))
 
 
 def test_judgments_are_read_as_by_trec_eval():

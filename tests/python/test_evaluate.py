@@ -38,7 +38,7 @@ def in_turns(*answers):
 
 
 def test_a_mean_is_weighted_and_leaves_out_xfail_queries():
-    evaluation = evaluate(GOLDEN, search, ["mrr", "no_answer"])
+    evaluation = evaluate(golden=GOLDEN, source=search, metrics=["mrr", "no_answer"])
     assert evaluation["mrr"] == pytest.approx((3 * 1 + 1 * 0.5) / 4)
     assert evaluation["no_answer"] == 1
     assert dict(evaluation.scores["mrr"]) == {"a": 1.0, "b": 0.5}

@@ -201,7 +201,7 @@ def test_what_is_no_mapping_of_queries_is_refused(rankings, words):
 def test_json_comes_back_as_it_was_with_all_that_it_says(tmp_path):
     run = Run.loads(FULL)
     assert run.dumps() == FULL == written(run, tmp_path / "run.json")
-    assert Run.load(tmp_path / "run.json") == Run.load(str(tmp_path / "run.json")) == run
+    assert Run.load(path=tmp_path / "run.json") == Run.load(str(tmp_path / "run.json")) == run
     answer = run.answers["refund"]
     assert (answer.text, answer.params, answer.judgments) == (
         "a b",
