@@ -46,7 +46,7 @@ def kind_of_change(
     """
     failed = [verdict for verdict in verdicts if verdict.failed]
     fell = [verdict for verdict in failed if verdict.holds_to_baseline or verdict.on_fall]
-    unknown_ids = any(verdict.word == "ids" for verdict in failed)
+    unknown_ids = [verdict.word for verdict in failed] == ["ids"]  # it is always alone
     if not (fell or unknown_ids):
         return None, [], False
     sign = find_sign(comparison)
