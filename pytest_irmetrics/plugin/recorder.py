@@ -253,8 +253,7 @@ class Recorder:
         """Yield what is to be said of the whole run."""
         if self._is_complete and not self._attempts and runs_tests(self._config):
             options = ("ir_baseline_update", "ir_selftest", "ir_since", "ir_baseline")
-            given = next(filter(self._config.getoption, options), None)
-            if given is not None:
+            if given := next(filter(self._config.getoption, options), None):
                 yield f"--{given.replace('_', '-')} was given, and no test of this run used irmetrics."
         left = sum(attempt.outcome not in ("passed", "skipped") for attempt in self._attempts.values())
         if self._settings.update and left:
