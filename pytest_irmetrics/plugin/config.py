@@ -223,11 +223,12 @@ class RunConfig:
             for name, function in offered.items():
                 if not (isinstance(name, str) and callable(function)):
                     raise MetricError(f"{what} gave {name!r}: {function!r}; it maps names to functions.")
-                taken = name.lower() in metrics
+                # Services may each offer one that they share: what a conftest.py offers holds for all tests of a run.
+                taken = metrics.get(name.lower(), function) is not function
                 with suppress(MetricError):  # a name that no metric of the package has
                     taken = taken or bool(parse_metric(name))
                 if taken:
-                    raise MetricError(f"{what}: the name {name!r} is already taken.")
+                    raise MetricError(f"{what}: the name {name!r} is already taken. Choose another.")
                 metrics[name.lower()] = function
         return metrics
 
