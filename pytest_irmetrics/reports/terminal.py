@@ -166,8 +166,7 @@ def _since(session: SessionReport) -> Iterator[Block]:
     found = [item.since for item in session.items if item.since is not None]
     if not found:
         return
-    states = [since.state for since in found]
-    first, *others = Counter(sorted(states, key=get_args(SinceState).index)).items()
+    first, *others = Counter(sorted((one.state for one in found), key=get_args(SinceState).index)).items()
     counts = [f"{plural(first[1], 'test')} {first[0]}", *(f"{count:,} {state}" for state, count in others)]
     less = sum(since.holds_less for since in found)
     held = plural(less, "test has a limit that holds less", "tests have limits that hold less")
@@ -195,9 +194,11 @@ def _one_line(session: SessionReport, item: ItemReport, name: str, screen: Scree
             break
         shown, least = fitting[0], display_width(name)  # for one score alone a name is shortened
     room = max(screen.width - display_width(shown) - 2, _NARROWEST_NAME)
-    if display_width(name) > room:
-        golden_set, bracket, parameters = name.partition(" [")
-        name = f"{golden_set.rpartition('/')[2]}{bracket}{parameters}"
+    folder, _, file = item.golden_set.rpartition("/")
+    others = (one.golden_set for one in session.items if one.golden_set != item.golden_set)
+    # Without its folder where that tells it from no other, as services have golden sets of one name.
+    if display_width(name) > room and not any(one.endswith(f"/{file}") for one in others):
+        name = name.removeprefix(f"{folder}/")
     return screen.cut(f"{shorten(name, room, screen.dots, middle=True)}: {shown}")
 
 
