@@ -212,10 +212,12 @@ def _with_moved_queries(
     wanted = stored_runs.unanswered(queries, answers)
     answered = {query_id: queries[query_id] for query_id in queries if query_id not in wanted}
     moved, moved_from = dict[str, Answer](), dict[str, tuple[str, str]]()
-    parts = BaselineName.of(path_then).parts
-    others = sorted(
-        {*fork.baselines} - {path_then}, key=lambda one: (-len(parts & BaselineName.of(one).parts), one)
-    )
+    then = BaselineName.of(path_then)
+
+    def alike(path: str) -> set[str]:
+        return {*BaselineName.of(path).parts, BaselineName.of(path).function} & {*then.parts, then.function}
+
+    others = sorted({*fork.baselines} - {path_then}, key=lambda one: (-len(alike(one)), one))
     for one in (path_then, *others) if wanted else ():
         with suppress(IRMetricsError):  # then the test that it is of fails
             run = fork.stored_run(one) or Run({})
