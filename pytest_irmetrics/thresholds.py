@@ -17,6 +17,7 @@ from pytest_irmetrics.metrics import Metric, parse_metric
 EACH_TAG = "*"
 """The tag of a limit on each tag that `MIN_TAGGED` queries or more carry."""
 MIN_TAGGED = 10
+"""docs/reference/marks.md and CHANGELOG.md say it, too."""
 
 _OFF = "off"
 """The limit that cancels one of a place further away."""
@@ -225,7 +226,7 @@ class Gates:
                         yield Gate(threshold.metric, None, word, limit, threshold.origin, query_id=query_id)
 
 
-def in_file(limit: Limit | None) -> str | float:
+def as_written(limit: Limit | None) -> str | float:
     """Return a limit as files have it: a number, or a text such as ``5%``, ``auto`` or ``off``."""
     if limit is None:
         return _OFF

@@ -70,18 +70,18 @@ def history_of(
             before = evaluation
         else:
             point.problem = run
-    pin = None
+    since_point = None
     if since is not None:
         pinned = repository.commit(since)
-        pin = HistoryPoint(pinned, repository.time_of(pinned), since, path)
+        since_point = HistoryPoint(pinned, repository.time_of(pinned), since, path)
         paths = dict.fromkeys([path, *(version.path for version in versions)])
         runs = [_read(read, pinned, one, since, now.depth) for one in paths]
         run = next((one for one in runs if isinstance(one, Run)), runs[-1])
         if isinstance(run, Run):
-            _compare(pin, today, _evaluate(run, now_in_full))
+            _compare(since_point, today, _evaluate(run, now_in_full))
         else:
-            pin.problem = run
-    return points, pin
+            since_point.problem = run
+    return points, since_point
 
 
 def _read(

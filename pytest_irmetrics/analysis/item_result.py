@@ -12,7 +12,7 @@ from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.comparison.metric_change import MIN_CHANGED
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.evaluation.evaluation import Rankings
-from pytest_irmetrics.gates.verdict import Against, Case, Verdict, usual_metric
+from pytest_irmetrics.gates.verdict import ON_ALL_ANSWERS, Against, Case, Verdict, usual_metric
 from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Grade, Metric
 from pytest_irmetrics.reports.item_report import (
@@ -298,7 +298,7 @@ class ItemResult:
 
 def _is_about_results(verdict: Verdict) -> bool:
     """Whether a verdict failed by what came back: not by a latency, nor by documents that must not come back."""
-    rated = verdict.word in ("ids", "empty") if verdict.metric is None else verdict.metric.rates_rankings
+    rated = verdict.word in ON_ALL_ANSWERS if verdict.metric is None else verdict.metric.rates_rankings
     return verdict.failed and rated
 
 

@@ -17,7 +17,7 @@ from pytest_irmetrics.comparison.stored_runs import golden_set_as_stored
 from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import decide
 from pytest_irmetrics.gates.stored_limits import Edit, EditKind, limit_edits, read_limits
-from pytest_irmetrics.gates.verdict import Against, Case, Verdict, with_each_tag
+from pytest_irmetrics.gates.verdict import ON_ALL_ANSWERS, Against, Case, Verdict, with_each_tag
 from pytest_irmetrics.golden import GoldenSet, Query
 from pytest_irmetrics.metrics import Metric
 from pytest_irmetrics.reports.item_report import SinceReport, mean_name
@@ -30,7 +30,7 @@ _ORIGIN = "the limits stored with that commit's baseline"
 _ABOUT_ANSWERS = ("forbidden", "no_answer")
 """The words of verdicts that an edit of the golden set alone can turn."""
 
-_OF_TODAY = ("significance", "errors", "ids", "empty")
+_OF_TODAY = ("significance", "errors", *ON_ALL_ANSWERS)
 """The words of verdicts in which the other commit has no say: what fails by them fails today."""
 
 _LOOSENED = "this branch loosened its limits"

@@ -19,6 +19,7 @@ from pathlib import Path
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import printable
 
+_TEMPORARY = ".ir-writing-{}.tmp"
 _SECONDS_PER_DAY = 24 * 60 * 60.0
 
 
@@ -105,7 +106,7 @@ def _mode(path: Path) -> int | None:
 def _replace(real: Path, data: bytes, mode: int | None) -> None:
     real.parent.mkdir(parents=True, exist_ok=True)
     _sweep(real.parent)
-    temporary = real.with_name(f".ir-writing-{secrets.token_hex()}.tmp")
+    temporary = real.with_name(_TEMPORARY.format(secrets.token_hex()))
     try:
         with temporary.open("xb") as file:
             file.write(data)
@@ -121,7 +122,7 @@ def _replace(real: Path, data: bytes, mode: int | None) -> None:
 
 def _sweep(folder: Path) -> None:
     """Remove the temporary files of writers that were killed more than a day ago."""
-    for path in folder.glob(".ir-writing-*.tmp"):
+    for path in folder.glob(_TEMPORARY.format("*")):
         with suppress(OSError):
             if time.time() - path.lstat().st_mtime > _SECONDS_PER_DAY:
                 path.unlink()

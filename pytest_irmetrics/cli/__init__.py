@@ -87,9 +87,9 @@ def _parser() -> argparse.ArgumentParser:
             allow_abbrev=False,
         )
         groups: dict[bool, argparse._ActionsContainer] = {False: command}
-        for alone, names, settings in module.ARGUMENTS:
-            if alone not in groups:
-                groups[alone] = command.add_mutually_exclusive_group()
-            groups[alone].add_argument(*names, **settings)
+        for exclusive, names, settings in module.ARGUMENTS:
+            if exclusive not in groups:
+                groups[exclusive] = command.add_mutually_exclusive_group()
+            groups[exclusive].add_argument(*names, **settings)
         command.set_defaults(run=module.run, parser=command)
     return parser

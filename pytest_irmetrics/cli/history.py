@@ -41,8 +41,8 @@ ARGUMENTS = (
     shared.argument("tests", nargs="*", metavar="TEST", help="a test's id or a part of it, or the path of its baseline; without any, all baselines from here on down"),
     shared.argument("--since", metavar="REV", help="also say what has been lost since this tag, branch or commit"),
     shared.limit_argument("how many versions to show, the newest"),
-    shared.argument("--json", alone=True, action="store_true", help="print all of it as JSON"),
-    shared.argument("--html", alone=True, metavar="PATH", help="write it with a plot for each metric, as one HTML file; needs Jinja2"),
+    shared.argument("--json", exclusive=True, action="store_true", help="print all of it as JSON"),
+    shared.argument("--html", exclusive=True, metavar="PATH", help="write it with a plot for each metric, as one HTML file; needs Jinja2"),
 )  # fmt: skip
 
 

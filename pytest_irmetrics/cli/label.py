@@ -61,11 +61,11 @@ ARGUMENTS = (
     shared.argument("--query", dest="queries", action="append", default=[], metavar="ID", help="only documents of this query (repeatable)"),
     shared.limit_argument("at most so many documents"),
     shared.argument("--corpus", metavar="FILE", help="the documents, to show their titles and texts: JSON Lines with docid (or _id, id), title, text; may be packed (.gz); - is standard input"),
-    shared.argument("-i", "--interactive", alone=True, action="store_true", help="show them one after the other and append the grade that is written for each; or s skip, u undo, q quit"),
-    shared.argument("-o", "--out", alone=True, metavar="LIST.csv", help="write them to a new CSV file, or to -, with an empty column `rating`, for a spreadsheet"),
-    shared.argument("--from", alone=True, dest="list", metavar="LIST.csv", help="append the judgments of the rows that have a rating; - is standard input"),
-    shared.argument("--judge", alone=True, nargs=3, action="append", default=[], metavar=("QUERY", "DOC", "GRADE"), help="append this judgment (repeatable)"),
-    shared.argument("--passage", alone=True, nargs=4, action="append", default=[], metavar=("QUERY", "DOC", "TEXT", "GRADE"), help="append this judgment by passage: whatever chunk of DOC holds TEXT (repeatable)"),
+    shared.argument("-i", "--interactive", exclusive=True, action="store_true", help="show them one after the other and append the grade that is written for each; or s skip, u undo, q quit"),
+    shared.argument("-o", "--out", exclusive=True, metavar="LIST.csv", help="write them to a new CSV file, or to -, with an empty column `rating`, for a spreadsheet"),
+    shared.argument("--from", exclusive=True, dest="list", metavar="LIST.csv", help="append the judgments of the rows that have a rating; - is standard input"),
+    shared.argument("--judge", exclusive=True, nargs=3, action="append", default=[], metavar=("QUERY", "DOC", "GRADE"), help="append this judgment (repeatable)"),
+    shared.argument("--passage", exclusive=True, nargs=4, action="append", default=[], metavar=("QUERY", "DOC", "TEXT", "GRADE"), help="append this judgment by passage: whatever chunk of DOC holds TEXT (repeatable)"),
 )  # fmt: skip
 _DOCUMENT_IDS = ("docid", "doc_id", "_id", "id")
 """The keys of a corpus that hold a document's id; the first that is there does."""

@@ -85,9 +85,9 @@ def _number_to_show(text: str) -> int:
 Argument = tuple[bool, tuple[str, ...], dict[str, Any]]
 
 
-def argument(*names: str, alone: bool = False, **settings: Any) -> Argument:
-    """Declare an argument of a command, as argparse takes it; no two that stand `alone` may be given together."""
-    return alone, names, settings
+def argument(*names: str, exclusive: bool = False, **settings: Any) -> Argument:
+    """Declare an argument of a command, as argparse takes it; of the `exclusive` ones at most one may be given."""
+    return exclusive, names, settings
 
 
 def limit_argument(what: str) -> Argument:

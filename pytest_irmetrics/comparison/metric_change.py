@@ -12,7 +12,7 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.metrics import Metric, mean
 
 MIN_CHANGED = 5
-"""How many queries must have changed before chance, an interval or a slice is spoken of: the p of four losses and no win is 0.06. docs/messages.md and docs/reference/json-report.md say it, too."""
+"""How many queries must have changed before chance, an interval or a slice is spoken of: the p of four losses and no win is 0.06. docs/messages.md, docs/statistics.md and docs/reference/json-report.md say it, too."""
 
 
 @dataclass(frozen=True)

@@ -49,7 +49,8 @@ def decide(case: Case) -> tuple[Verdict, ...]:
             if verdict is not None:
                 known = judged.setdefault(verdict.key, verdict)
                 judged[verdict.key] = min(known, verdict, key=lambda one: STATES.index(one.state))
-    # The word of each is described in `VerdictReport.word`, and held against the commit of --ir-since unless `_OF_TODAY` has it.
+    # The word of each is described in `VerdictReport.word`, is one of `ON_ALL_ANSWERS` where it is, and is held against the commit of
+    # --ir-since unless `_OF_TODAY` of since.py has it.
     checks = (
         _forbidden,
         _wrongly_answered,

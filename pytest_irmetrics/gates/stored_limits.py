@@ -17,7 +17,7 @@ from pytest_irmetrics.golden import Query
 from pytest_irmetrics.metrics import Metric, parse_metric
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import StoredLimits
-from pytest_irmetrics.thresholds import WORDS, Gate, Gates, Limit, Threshold, in_file, read_limit, resolve
+from pytest_irmetrics.thresholds import WORDS, Gate, Gates, Limit, Threshold, as_written, read_limit, resolve
 
 
 class EditKind(Enum):
@@ -64,7 +64,7 @@ def stored_form(limits: Iterable[tuple[Metric, str | None, str, Limit | None]]) 
     for metric, tag, word, limit in sorted(limits, key=lambda one: (one[0].name, one[1] or "")):
         tagged = {} if tag is None else {"tag": tag}
         entry = found.setdefault((metric.name, tag or ""), {"metric": metric.name, **tagged})
-        entry[word] = in_file(limit)
+        entry[word] = as_written(limit)
     return tuple(found.values())
 
 

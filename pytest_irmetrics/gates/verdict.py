@@ -28,6 +28,10 @@ USUAL = "ndcg@10"
 """The metric that leads, and is gated by default, where nothing says otherwise; `GatedItem.metrics` has another where fewer results are asked for."""
 
 
+ON_ALL_ANSWERS = ("ids", "empty")
+"""The words of the checks that fail by all that came back: ids of another kind, or nothing."""
+
+
 class Against(NamedTuple):
     """The run that a test is compared with."""
 

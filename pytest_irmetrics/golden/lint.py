@@ -26,7 +26,7 @@ _PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 """Nearly all ids and texts: visible ASCII with blanks inside."""
 _NUMBERED = re.compile(r"[^\s,]*\d[^\s,]*(?:, +[^\s,]*\d[^\s,]*)+")
 """Words with digits, a comma and a space between them."""
-_OF_A_TEXT = frozenset("\t\n\r\u200c\u200d")
+_USUAL_IN_TEXT = frozenset("\t\n\r\u200c\u200d")
 """Line ends, and joiners: invisible, and a part of the spelling of Persian, of Indic scripts and of emoji."""
 _PUNCTUATION = ".,;:!?…。？！¿¡"
 
@@ -70,7 +70,7 @@ def _doubts_of(text: str, what: str) -> Iterator[str]:
     if text != text.strip():
         which = "begins" if text[0].isspace() else "ends"
         yield f"The {what} {shown} {which} with white space. Remove it, if it is not meant."
-    allowed = _OF_A_TEXT if what == "query" else ()
+    allowed = _USUAL_IN_TEXT if what == "query" else ()
     hidden = (sign for sign in text.strip() if is_invisible(sign) or (sign != " " and category(sign) == "Zs"))
     odd = next((sign for sign in hidden if sign not in allowed), None)
     if odd is not None:

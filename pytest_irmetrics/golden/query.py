@@ -11,7 +11,7 @@ from typing import NamedTuple
 from pytest_irmetrics.base.numbers import as_whole_number
 from pytest_irmetrics.metrics import Grade
 from pytest_irmetrics.run.answer import Answer, document_of, params_key
-from pytest_irmetrics.thresholds import Threshold, in_file
+from pytest_irmetrics.thresholds import Threshold, as_written
 
 _INVISIBLE = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u2060\ufeff"))
 _LONGEST = 60
@@ -194,6 +194,6 @@ def limits_as_dict(thresholds: Iterable[Threshold]) -> dict[str, object]:
     """Return the limits of thresholds as a golden set has them: metric name → word → limit, or a number, which is `min`."""
     found: dict[str, object] = {}
     for threshold in thresholds:
-        words = {word: in_file(limit) for word, limit in threshold.limits.items()}
+        words = {word: as_written(limit) for word, limit in threshold.limits.items()}
         found[threshold.metric.name] = words["min"] if words.keys() == {"min"} else words
     return found

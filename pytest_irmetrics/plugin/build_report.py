@@ -108,8 +108,8 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
             for row in report.rows
             if row.metric not in overlaps  # which are 1 with the new baseline
         )
-        if (then := result.comparison.under_stored_labels) is not None:
-            changes = (then.change(one) for one in then.now.metrics if one.kind == "ranking")
+        if (by_stored := result.comparison.under_stored_labels) is not None:
+            changes = (by_stored.change(one) for one in by_stored.now.metrics if one.kind == "ranking")
             means = ((one.metric.name, one.baseline, one.now) for one in changes)
             report.notes += notes_on_lower(means, ", by the labels that were stored")
 

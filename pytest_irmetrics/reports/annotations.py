@@ -78,8 +78,8 @@ def _failed(item: ItemReport, session: SessionReport) -> str:
         lines.append(_worst(worst, item))
     lines.append(f"Test: {item.nodeid}" if look is None else f"To look closer: {look}")
     # Of no query, the place of the first threshold in the golden set, or the golden set itself.
-    set_in = (gate.origin for gate in failed if gate.origin.startswith(f"{item.golden_set}:"))
-    where = next(set_in, item.golden_set) if worst is None else worst.where
+    in_golden_set = (gate.origin for gate in failed if gate.origin.startswith(f"{item.golden_set}:"))
+    where = next(in_golden_set, item.golden_set) if worst is None else worst.where
     message = "\n".join(cut(line, _LONGEST) for line in lines)
     return _command("error", _place(where, session), f"Search quality: {session.verdict(item)}", message)
 

@@ -181,7 +181,7 @@ class Asking:
     @paused_gc()
     def result(self) -> Retrieved:
         """Return the result of all replies. Raises RetrievalError where a query was lost: that is a fault of ours."""
-        by_source = _goes_by_source([*chain.from_iterable(map(dict.values, self._results))])
+        by_source = _most_go_by_source([*chain.from_iterable(map(dict.values, self._results))])
         answers, stages, returned = dict[str, Answer](), dict[str, Stages](), dict[str, int]()
         for query_id, query in self._queries.items():
             found = [results[query_id] for results in self._results if query_id in results]
@@ -208,7 +208,7 @@ class Asking:
         )
 
 
-def _goes_by_source(results: Sequence[Result]) -> bool:
+def _most_go_by_source(results: Sequence[Result]) -> bool:
     """Tell whether documents that have an id and a source, neither of them judged, go by the source: as those of most other results do.
 
     Where there are no others they go by the source, unless that may be the name of a store or a kind: it comes back for more

@@ -164,7 +164,7 @@ def _read_reply(call: Call, answer: Any, started: float, options: RetrievalOptio
 
 
 def _results_of_batch(queries: Sequence[Query], answer: Any) -> Iterator[tuple[Query, Any]]:
-    """Yield each query with its result in a batched retriever's answer.
+    """Yield each query with its result in a batched retriever's answer, as `batched` and docs/speed.md describe it.
 
     Each is to be read before the next is taken, because a generator may fill one list for all. Raises AnswerError
     where there are fewer or more.

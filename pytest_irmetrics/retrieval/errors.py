@@ -23,7 +23,7 @@ _BODY = 300
 """Characters of a response that are shown, and bytes that are read of one that is not read yet: it may be endless."""
 
 _ANOTHER_LOOP = "attached to a different loop"
-_OF_ANOTHER_LOOP = "Its client belongs to another event loop. What an async fixture makes is for async tests, which `await irmetrics.acheck()`; and there fixture and test need one loop: with pytest-asyncio the same loop_scope."
+_ON_LOOPS = "Its client belongs to another event loop. What an async fixture makes is for async tests, which `await irmetrics.acheck()`; and there fixture and test need one loop: with pytest-asyncio the same loop_scope."
 _ASYNC_ITSELF = (
     "Let the retriever be the async function itself: `await irmetrics.acheck()` awaits it, and check() too."
 )
@@ -34,9 +34,9 @@ _IN_A_THREAD = (
 )
 _ADVICE = {
     "SQLite objects created in a thread can only be used in that same thread": _IN_A_THREAD,
-    _ANOTHER_LOOP: _OF_ANOTHER_LOOP,
-    "is bound to a different event loop": _OF_ANOTHER_LOOP,
-    "Event loop is closed": _OF_ANOTHER_LOOP,
+    _ANOTHER_LOOP: _ON_LOOPS,
+    "is bound to a different event loop": _ON_LOOPS,
+    "Event loop is closed": _ON_LOOPS,
     "cannot be called from a running event loop": _ASYNC_ITSELF,
     "There is no current event loop in thread": _ASYNC_ITSELF,
     "no running event loop": _ASYNC_ITSELF,

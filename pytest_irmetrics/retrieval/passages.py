@@ -86,7 +86,8 @@ def read_chunk_ranking(
 def _near_match(passage: Passage, text: str) -> str:
     """Say how a chunk nearly holds a passage: `case` in other capitals or small letters, `cut` by its border, `half` of its words; else nothing.
 
-    A half is the first or the last one of its words, as the longer side of a border has it.
+    A half is the first or the last one of its words, as the longer side of a border has it. `_unmatched_passages` of analysis/notes.py
+    has a row for each.
     """
     whole = passage.normalized
     if whole.casefold() in text.casefold():

@@ -149,7 +149,10 @@ class Header(NamedTuple):
 
 
 def params_key(params: Mapping[str, Any]) -> str:
-    """Return params as a text to compare them by: 1, 1.0 and true are equal in Python, and other params to a retriever."""
+    """Return params as a text to compare them by: 1, 1.0 and true are equal in Python, and other params to a retriever.
+
+    What else a query may once be asked with is to be compared wherever this is.
+    """
     try:
         return json.dumps(dict(params), sort_keys=True, default=repr) if params else ""
     except TypeError:  # keys of several types, as only Python has them
