@@ -211,6 +211,7 @@ class GatedItem:
             file = Path(getattr(getattr(found[-1].func, "__code__", None), "co_filename", ""))
             is_scoped = path.is_relative_to(root) and file.is_relative_to(root)
             is_meant = is_scoped or path.is_relative_to(file.parent) or file.parent == for_packages
+            is_meant |= given is not None and name == "retriever"
             # Registered by its path: one that a nearer conftest.py imports is not.
             if file.name == "conftest.py" and config.pluginmanager.has_plugin(str(file)) and not is_meant:
                 raise MisuseError(_OTHER_FOLDER.format(name, run_config(config).shown(file), root))
