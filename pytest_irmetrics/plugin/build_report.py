@@ -21,7 +21,7 @@ from pytest_irmetrics.gates.verdict import Against
 from pytest_irmetrics.plugin.item import GatedItem
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, Note, mean_name
 from pytest_irmetrics.run import Header, Run
-from pytest_irmetrics.run.answer import document_of
+from pytest_irmetrics.run.answer import document_of, how_to_restore
 
 
 def build_item_report(item: GatedItem, result: ItemResult) -> ItemReport:
@@ -34,8 +34,7 @@ def build_item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     report = result.report(item.node.nodeid, item.golden_name, everything=everything, judge=judge)
     report.only_queries = narrowed
     limits = item.setting_thresholds if result.checked else ()
-    unbound = (limit for limit in limits if not item.golden.has_tag(limit.tag))
-    report.unbound = [mean_name(limit.metric, limit.tag) for limit in unbound]
+    report.unbound = [mean_name(one.metric, one.tag) for one in limits if not item.golden.has_tag(one.tag)]
     report.look = item.command(*gating)
     acceptable = result.is_acceptable(report.kind)
     report.accept = item.command("--ir-baseline-update") if own and acceptable else None
@@ -100,6 +99,9 @@ def _add_run(report: ItemReport, item: GatedItem, result: ItemResult) -> None:
         report.baseline_text = merged.dumps()
         report.notes += notes_on_replaced(stored, run, merged)
     else:
+        if result.comparison.edited_means:
+            said = "The baseline that this replaces was edited after it was stored, or merged by hand, so that what this run lowers may not show."
+            report.notes.append(Note("quiet", f"{said} {how_to_restore(result.against.file)}"))
         # Of answers of another depth a part alone is compared.
         deep = stored.means if stored.depth != run.depth else {}
         overlaps = [one.name for one in result.evaluation.metrics if one.kind == "overlap"]
