@@ -20,7 +20,6 @@ from pytest_irmetrics.evaluation import Evaluation
 from pytest_irmetrics.gates.decide import would_pass
 from pytest_irmetrics.gates.regression import noise_text
 from pytest_irmetrics.gates.stored_limits import EditKind
-from pytest_irmetrics.gates.verdict import ON_ALL_ANSWERS
 from pytest_irmetrics.golden.query import documents_of, folded, known_ids
 from pytest_irmetrics.reports.item_report import Note, NoteLevel, mean_name
 from pytest_irmetrics.run import Run
@@ -109,7 +108,7 @@ def _nothing_relevant(result: ItemResult) -> Iterator[str]:
         relevant = evaluation.golden.relevant
         if judged and all(relevant(one).isdisjoint(chain(*rankings(one.id))) for one in judged):
             yield "Nothing relevant came back."
-    elif result.comparison is None and not any(one.word in ON_ALL_ANSWERS for one in result.verdicts):
+    elif result.comparison is None and not any(verdict.word == "ids" for verdict in result.verdicts):
         came = ((one, documents_of(one, chain(*rankings(one.id)))) for one in judged)
         missed = [one for one, documents in came if {*one.documents}.isdisjoint(documents)]
         first = next((one for one in missed if evaluation.has_results(one.id)), None)

@@ -76,7 +76,7 @@ def evaluate(
             raise EvaluationError(
                 f"{metric.name} compares two runs. Leave it out here, and ask compare(now, baseline)[{metric.name!r}].now."
             )
-    deep_enough = max([DEFAULT_DEPTH, *(metric.cutoff or 0 for metric in read)])
+    deep_enough = max([DEFAULT_DEPTH, *filter(None, (metric.cutoff for metric in read))])
     options = RetrievalOptions(  # whose values are checked of a Run too
         depth=deep_enough if depth is None else depth,
         duplicates=duplicates,
