@@ -71,7 +71,7 @@ class Evaluation:
     """Where set, the ids of the only queries that count (a comparison's paired ones)."""
     other: Evaluation | None = None
     """The run that `overlap` compares with, within a comparison."""
-    _scorers: dict[tuple[object, ...], Scorer] = field(default_factory=dict, compare=False, repr=False)
+    _scorers: dict[tuple[object, ...], Scorer] = field(default_factory=dict, compare=False)
     """By metrics and relevance level; what is scored by the same one is scored faster, as versions of a run have most rows in common."""
     _queries: dict[tuple[str, str | None], list[Query]] = field(
         default_factory=dict, init=False, compare=False

@@ -82,7 +82,7 @@ class Metric:
 
     def is_within(self, depth: int | None) -> bool:
         """Tell whether rankings of a depth reach its cut-off; one without a cut-off reads what there is, and None is no limit."""
-        return depth is None or (self.cutoff or 0) <= depth
+        return depth is None or self.cutoff is None or self.cutoff <= depth
 
     def __str__(self) -> str:
         return self.name
