@@ -79,7 +79,7 @@ class PackedRanking(Sequence[str]):
 def pack(ids: Sequence[str]) -> Sequence[str]:
     """Return a ranking as it takes the least memory: packed, or as a tuple where that cannot be. Raises TypeError where an id is no text."""
     text = "\n".join(ids)
-    return PackedRanking(text) if ids and text.count("\n") == len(ids) - 1 else tuple(map(str.__str__, ids))
+    return PackedRanking(text) if text.count("\n") == len(ids) - 1 else tuple(map(str.__str__, ids))
 
 
 def pack_if_valid(items: Any) -> Sequence[str] | None:
