@@ -145,12 +145,9 @@ def relevant_counts(comparison: Comparison, metric: Metric | None, shown: Collec
         losing += [query.id] if round(averages[0]) else []
         counts = [count + average for count, average in zip(counts, averages, strict=True)]
     left, came, before, now, lower, higher = map(round, counts)
+    results = "the results" if comparison.depth is None else f"the first {comparison.depth}"
     of = f" (of {listed(losing, FEW)})" if losing and {*losing}.isdisjoint(shown) else ""
-    return f"{plural(left, relevant_word(comparison.now))} left {_results(comparison)}{of}, {came:,} came in; something relevant is found for {now:,} of {plural(judged, 'query')} (was {before:,}), first at a lower rank for {lower:,}, higher for {higher:,}."
-
-
-def _results(comparison: Comparison) -> str:
-    return "the results" if comparison.depth is None else f"the first {comparison.depth}"
+    return f"{plural(left, relevant_word(comparison.now))} left {results}{of}, {came:,} came in; something relevant is found for {now:,} of {plural(judged, 'query')} (was {before:,}), first at a lower rank for {lower:,}, higher for {higher:,}."
 
 
 def _moves_of(relevant: set[str], before: Sequence[str], now: Sequence[str]) -> tuple[float, ...]:

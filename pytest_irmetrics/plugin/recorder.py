@@ -21,7 +21,7 @@ import pytest
 from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.escape import to_stream
 from pytest_irmetrics.base.files import nearest_repository, relative_path
-from pytest_irmetrics.base.wording import plural
+from pytest_irmetrics.base.wording import listed, plural
 from pytest_irmetrics.plugin.baselines import unused_baselines
 from pytest_irmetrics.plugin.config import REPORT_ATTRIBUTE, run_config, runs_tests
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport
@@ -43,6 +43,9 @@ _GONE = "a branch takes no baseline away where `ir_accept = fail`, and this one 
 
 _CI_COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION", "BITBUCKET_COMMIT", "CIRCLE_SHA1")
 """Environment variables in which CI systems have the commit that is checked out."""
+
+_INI_FILES = ("*pytest.toml", "*pytest.ini", "pyproject.toml", "tox.ini", "setup.cfg")
+"""Where pytest looks for settings, of which it reads one file a run."""
 
 
 @dataclass(eq=False, repr=False)
@@ -258,6 +261,12 @@ class Recorder:
         left = sum(attempt.outcome not in ("passed", "skipped") for attempt in self._attempts.values())
         if self._settings.update and left:
             yield f"{plural(left, 'baseline')} not stored: a test that does not pass leaves what is stored as it is."
+        read, above = self._config.inipath, {self._config.rootpath, *self._config.rootpath.parents}
+        paths = {path for one in self._attempts.values() for path in one.baseline.parents} - above
+        beside = (file for path in paths for name in _INI_FILES for file in path.glob(name))
+        files = (file for file in beside if file.is_file() and os.access(file, os.R_OK))
+        if unread := [file for file in files if b"\nir_" in file.read_bytes()]:
+            yield f"pytest reads the settings of one file a run, here {self._settings.shown(read) if read else 'of none'}, and not those in {listed(sorted(map(self._settings.shown, unread)))}. Run the tests of each folder by themselves."
         # A limit of ir_thresholds whose tag no golden set of the run has may be misspelt.
         unbound = [set(one.unbound) for one in items if one.gates or one.rows]
         for limit in sorted(set.intersection(*unbound)) if unbound else ():

@@ -40,13 +40,12 @@ def render(session: SessionReport) -> str:
     own: dict[str, list[_ListedQuery]] = {item.nodeid: [] for item in items}
     for one in queries:
         own[one.item.nodeid].append(one)
+    failing = bool(session.unmeasured) or session.exit_status not in (0, 5)  # 5: no test was run
     return page(
         "report.html.jinja",
         script="report.js",
         session=session,
-        failing=bool(session.unmeasured)
-        or session.exit_status not in (0, 5)
-        or any(map(session.fails, items)),
+        failing=failing or any(map(session.fails, items)),
         when=""
         if (info := session.info) is None
         else f"{datetime.fromisoformat(info.started):%Y-%m-%d %H:%M %Z} · took {info.seconds:.1f} s",
