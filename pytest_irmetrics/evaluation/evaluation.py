@@ -7,7 +7,7 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, partial
 from itertools import islice
-from operator import itemgetter
+from operator import attrgetter, itemgetter
 from types import MappingProxyType
 
 from pytest_irmetrics.base import IRMetricsError, paused_gc
@@ -248,7 +248,7 @@ class Evaluation:
         level = self.golden.relevance_level
         row = self._scorers.setdefault((level, *metrics), Scorer(metrics, relevance_level=level)).row
         queries = self.queries(metric)
-        answers = [self.rankings(query.id) for query in queries]
+        answers = [*map(self.rankings, map(attrgetter("id"), queries))]
         pairs = zip(queries, answers, strict=True)
         rows = [row(query.judgments, ranking) for query, each in pairs for ranking in each]
         if len(rows) > len(queries):
