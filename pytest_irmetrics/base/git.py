@@ -65,6 +65,15 @@ def day_of(time: int) -> str:
     return datetime.fromtimestamp(time, UTC).date().isoformat()
 
 
+def _next_file(found: Any) -> tuple[bytes, bytes, bytes] | None:
+    """Return kind, size and content of what `cat-file --batch` prints next; None where it ended within that."""
+    # `ID blob SIZE`, `ID tree SIZE`, `NAME missing`, `ID submodule`; of a link that leads out of the commit `symlink SIZE`.
+    *_, kind, size = found.readline().split() or (b"", b"0")
+    rest = int(size) + 1 if size.isdigit() else 0
+    data = found.read(rest)
+    return (kind, size, data[:-1]) if len(data) == rest else None
+
+
 class Repository:
     """The Git repository that a folder is in."""
 
@@ -174,8 +183,7 @@ class Repository:
 
         As it was committed: without the line ends and filters of a checkout.
         """
-        with self.reader() as read:
-            return read(commit, path)
+        return self._read(None, commit, path)
 
     @contextmanager
     def reader(self) -> Iterator[Callable[[str, str], bytes | None]]:
@@ -184,22 +192,22 @@ class Repository:
             yield partial(self._read, git)
 
     def _read(self, git: Any, commit: str, path: str) -> bytes | None:
-        name, found = f"{commit}:{path}", git.stdout
+        name = f"{commit}:{path}"
         if "\n" in path:  # which would be two
             name = self._ask("rev-parse", "--verify", "--quiet", name) or "-"
-        line = os.fsencode(f"{name}\n")
-        with suppress(OSError):  # it has ended; a new one says why
-            os.write(git.stdin.fileno(), line)
-        head = found.readline() or (found := BytesIO(self._run(*_READ, given=line))).readline()
-        # `ID blob SIZE`, `ID tree SIZE`, `NAME missing`; of a link that leads out of the commit `symlink SIZE`.
-        *_, kind, size = head.split()
-        data = b"" if size == b"missing" else found.read(int(size) + 1)[:-1]
+        line, answer = os.fsencode(f"{name}\n"), None
+        if git is not None:
+            with suppress(OSError):  # it has ended
+                os.write(git.stdin.fileno(), line)
+            answer = _next_file(git.stdout)
+        # It ends in the middle of a damaged object, too; a new one says why.
+        kind, size, data = answer or _next_file(BytesIO(self._run(*_READ, given=line))) or (b"", b"", b"")
         if size == b"missing" or kind in {b"tree", b"notdir"}:
             return None
         if kind != b"blob" or data.startswith(LFS_POINTER):
             what = f"{printable(path)} in commit {commit[:10]}"
             raise GitError(f"{what} is a link, or kept in Git LFS, which is not read. Keep it in Git itself.")
-        return cast("bytes", data)
+        return data
 
     def committed_in(self, file: Path) -> Version | None:
         """Return the last commit that changed a file; None where the file differs from it, or the clone lacks commits.

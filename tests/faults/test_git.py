@@ -160,6 +160,13 @@ def link(project):
     kept_as(project, lambda path: path.symlink_to("/etc/hosts"))
 
 
+def object_cut_short(project):
+    name = git(project.path, "rev-parse", f"main:{STORED}").strip()
+    path = project.path / ".git/objects" / name[:2] / name[2:]
+    path.chmod(0o600)
+    path.write_bytes(path.read_bytes()[:-6])
+
+
 def kept_as(project, make):
     """Let the baseline on main be something else, and start another branch there with the file itself."""
     text = project.baseline.read_text()
@@ -205,6 +212,7 @@ REFUSED = [  # the state, REF, what is said
     (lfs, "main", "[faq].json in commit"),
     (lfs, "main", "is a link, or kept in Git LFS, which is not read. Keep it in Git itself."),
     (link, "main", "is a link, or kept in Git LFS, which is not read. Keep it in Git itself."),
+    (object_cut_short, "main", "git cat-file failed in {0}: fatal: "),
     (submodule, "main", "is in another Git repository than {0}, as a submodule is, and its commits are not compared with that one's. Run its tests by themselves, with --rootdir there."),
 ]  # fmt: skip
 
@@ -530,6 +538,7 @@ HISTORY = [  # the state, options, exit status, what is said
     (shallow, [], 0, "This clone is shallow: older commits are not in it."),
     (partial, [], 0, "It is a partial clone (--filter)"),
     (lfs, [], 0, "is a link, or kept in Git LFS"),
+    (object_cut_short, [], 0, "git cat-file failed in"),
     (lfs, ["--since", "main"], 0, "is a link, or kept in Git LFS"),
     (lambda project: write_and_commit(project.path, {STORED: "{"}), [], 1, "the file was cut short"),
     (lambda project: move_main_on(project, "x", "y"), ["--since", "main~1"], 0, "Since main~1"),
