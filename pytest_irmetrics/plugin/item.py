@@ -10,6 +10,7 @@ from collections import namedtuple
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from functools import cached_property
+from inspect import unwrap
 from itertools import chain
 from pathlib import Path
 from typing import Any, SupportsIndex
@@ -205,16 +206,21 @@ class GatedItem:
         """
         config, path = self.node.config, self.node.path
         root, for_packages = config.rootpath, config.getoption("pyargs") and config.invocation_params.dir
+        holders = [*config.pluginmanager.list_name_plugin(), (str(path), getattr(self.node, "module", None))]
+        spaces: list[tuple[Path, Any]] = [(Path(one), getattr(by, "__dict__", {})) for one, by in holders]
+        is_outside = any(one.suffix == ".py" and not one.is_relative_to(root) for one, _ in spaces)
         # pytest has no public way to them.
         definitions = getattr(getattr(self.node, "_fixtureinfo", None), "name2fixturedefs", {})
-        for name, found in definitions.items():
-            file = Path(getattr(getattr(found[-1].func, "__code__", None), "co_filename", ""))
-            is_scoped = path.is_relative_to(root) and file.is_relative_to(root)
-            is_meant = is_scoped or path.is_relative_to(file.parent) or file.parent == for_packages
-            is_meant |= given is not None and name == "retriever"
-            # Registered by its path: one that a nearer conftest.py imports is not.
-            if file.name == "conftest.py" and config.pluginmanager.has_plugin(str(file)) and not is_meant:
-                raise MisuseError(_OTHER_FOLDER.format(name, run_config(config).shown(file), root))
+        for name, found in definitions.items() if is_outside else ():
+            # By what holds it, not by where it is written: a conftest.py, or the test's module, may import it, or call what makes it.
+            function, also = unwrap(found[-1].func), getattr(found[-1].func, "__name__", name)
+            held = [one for one, space in spaces if unwrap(space.get(name, space.get(also))) is function]
+            files = [one for one in held if one.suffix == ".py"]
+            is_scoped = path.is_relative_to(root) and all(one.is_relative_to(root) for one in files)
+            near = [one for one in files if path.is_relative_to(one.parent) or one.parent == for_packages]
+            is_meant = files != held or is_scoped or near or (given is not None and name == "retriever")
+            if files and not is_meant:
+                raise MisuseError(_OTHER_FOLDER.format(name, run_config(config).shown(files[0]), root))
         return self.fixtures.retriever if given is None else given
 
     def retrieval_options(self) -> RetrievalOptions:
