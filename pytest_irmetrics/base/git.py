@@ -150,9 +150,8 @@ class Repository:
             shallow, fetch = f", a shallow clone. {_WHOLE_CLONE}", ["--unshallow", *fetch]
         fetching = f"Fetch it: {self._command_to_type('fetch', *fetch)}; or give"
         cure = fetching if self._ask("remote") else "Give"
-        raise GitError(
-            f"Git knows no commit {printable(revision)} in {self._where()}{shallow} {cure} another branch, tag or commit."
-        )
+        text = f"Git knows no commit {printable(revision)} in {self._where()}{shallow} {cure} another branch, tag or commit."
+        raise GitError(text)
 
     def merge_base(self, revision: str) -> str:
         """Return the commit where HEAD left a revision: their best common ancestor, the latest if there are several.
@@ -165,13 +164,11 @@ class Repository:
         found = self._ask("merge-base", "--all", "HEAD", of_revision).split()
         # What is itself behind HEAD has no better ancestor in the commits that a shallow clone lacks.
         if found != [of_revision] and self.is_shallow:
-            raise GitError(
-                f"{self._where()} is a shallow clone, which lacks the commits back to where this branch left {printable(revision)}. Fetch them: {self._command_to_type('fetch', '--unshallow')}. {_WHOLE_CLONE}"
-            )
+            text = f"{self._where()} is a shallow clone, which lacks the commits back to where this branch left {printable(revision)}. Fetch them: {self._command_to_type('fetch', '--unshallow')}. {_WHOLE_CLONE}"
+            raise GitError(text)
         if not found:
-            raise GitError(
-                f"{printable(revision)} and HEAD have no commit in common in {self._where()}. Give the branch, tag or commit that this branch grew from."
-            )
+            text = f"{printable(revision)} and HEAD have no commit in common in {self._where()}. Give the branch, tag or commit that this branch grew from."
+            raise GitError(text)
         return self._run("rev-list", "--no-walk", "--max-count=1", *found).decode("ascii").strip()
 
     def time_of(self, commit: str) -> int:

@@ -56,9 +56,8 @@ def run(options: argparse.Namespace) -> int:
     to = options.to or _format_of(options.target, "--to")
     is_run = to in _RUN_SUFFIXES.values()
     if (form in _RUN_SUFFIXES.values()) is not is_run:
-        raise shared.CommandError(
-            f"{options.source}: A run holds rankings and a golden set judgments, and neither becomes the other. `pytest-irmetrics label` judges what a run returned."
-        )
+        text = f"{options.source}: A run holds rankings and a golden set judgments, and neither becomes the other. `pytest-irmetrics label` judges what a run returned."
+        raise shared.CommandError(text)
     files, count, notes = _convert_run(options, to) if is_run else _convert_golden_set(options, form, to)
     there = [path for path in files if path != shared.STANDARD and os.path.lexists(path)]
     if there and not options.force:

@@ -72,9 +72,8 @@ def _choose(wanted: Sequence[str], directory: str) -> list[shared.Baseline]:
     """Return the baselines whose test or path holds a wanted text; all where none is. Raises CommandError where none does."""
     found = shared.baselines_from_here(directory)
     if not found:
-        raise shared.CommandError(
-            f"There is no folder {directory} with baselines from here on down. Go to the tests, or store a baseline (pytest --ir-baseline-update)."
-        )
+        text = f"There is no folder {directory} with baselines from here on down. Go to the tests, or store a baseline (pytest --ir-baseline-update)."
+        raise shared.CommandError(text)
     chosen = dict[shared.Baseline, None]()
     for text in wanted:
         part = text.removeprefix("./")

@@ -143,9 +143,8 @@ def _runs(options: argparse.Namespace) -> dict[str, Run]:
     """Return the runs whose documents are pooled, by their names. Raises CommandError where there is none."""
     runs = _runs_at_hand(options)
     if not runs:
-        raise shared.CommandError(
-            f"{options.file}: No baseline of this golden set is in a folder {options.baseline_dir} from here on down. Store one (pytest --ir-baseline-update), or name a run: pytest --ir-report=json:run.json, and --run run.json."
-        )
+        text = f"{options.file}: No baseline of this golden set is in a folder {options.baseline_dir} from here on down. Store one (pytest --ir-baseline-update), or name a run: pytest --ir-report=json:run.json, and --run run.json."
+        raise shared.CommandError(text)
     if len(options.stored) == len(runs) == 1:
         shared.print_note(
             f"{options.file}: No other run is at hand to pool with {options.stored[0]}. Name the one that it is compared with, too (--run): judging one run's documents alone favours that run."

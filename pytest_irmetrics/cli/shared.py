@@ -169,9 +169,8 @@ def readable_file(name: str, suffix: str = "") -> Iterator[Path]:
     except OSError:  # a folder, or a file that is open for writing
         raise CommandError(f"{STANDARD}: Standard input cannot be read. Name a file.") from None
     if len(data) > MAX_RUN_BYTES:
-        raise CommandError(
-            f"{STANDARD}: Standard input is larger than {MAX_RUN_BYTES // 1_000_000_000} GB. Split it."
-        )
+        text = f"{STANDARD}: Standard input is larger than {MAX_RUN_BYTES // 1_000_000_000} GB. Split it."
+        raise CommandError(text)
     with tempfile.TemporaryDirectory() as folder:
         copy = Path(folder) / f"{STANDARD}{suffix}"
         copy.write_bytes(data)
@@ -219,9 +218,8 @@ def load_runs(paths: Sequence[str], tests: Sequence[str], golden: str = "") -> l
     a `golden` set. Raises RunError and CommandError.
     """
     if len(tests) not in (0, 1, len(paths)):
-        raise CommandError(
-            f"--test is given {plural(len(tests), 'time')} for {plural(len(paths), 'run')}. Give it once, or once for each run, in their order."
-        )
+        text = f"--test is given {plural(len(tests), 'time')} for {plural(len(paths), 'run')}. Give it once, or once for each run, in their order."
+        raise CommandError(text)
     runs = []
     for number, path in enumerate(paths):
         test = tests[number % len(tests)] if tests else _test_of(golden, path)

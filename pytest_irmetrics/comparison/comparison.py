@@ -226,9 +226,8 @@ def compare(now: Evaluation, baseline: Evaluation) -> Comparison:
     """
     for side in (now, baseline):
         if not isinstance(side, Evaluation):
-            raise EvaluationError(
-                f"compare takes two evaluations, and this is of type {type(side).__name__}. Give what `evaluate` made of it."
-            )
+            text = f"compare takes two evaluations, and this is of type {type(side).__name__}. Give what `evaluate` made of it."
+            raise EvaluationError(text)
     return Comparison(now, baseline)
 
 

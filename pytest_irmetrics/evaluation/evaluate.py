@@ -65,17 +65,15 @@ def evaluate(
     UnknownIdsWarning where not one returned id occurs in the golden set, which scores 0; a test's ``check`` fails there.
     """
     if not hasattr(golden, "queries"):
-        raise EvaluationError(
-            f"{quote(str(golden))} is no golden set. Give what GoldenSet.load reads, or GoldenSet.from_judgments makes."
-        )
+        text = f"{quote(str(golden))} is no golden set. Give what GoldenSet.load reads, or GoldenSet.from_judgments makes."
+        raise EvaluationError(text)
     if isinstance(metrics, str | Metric):
         raise EvaluationError(f"`metrics` is '{metrics}' alone. Give a list: ['{metrics}'].")
     read = read_metrics(metrics, custom_metrics)
     for metric in read:
         if metric.kind == "overlap":
-            raise EvaluationError(
-                f"{metric.name} compares two runs. Leave it out here, and ask compare(now, baseline)[{metric.name!r}].now."
-            )
+            text = f"{metric.name} compares two runs. Leave it out here, and ask compare(now, baseline)[{metric.name!r}].now."
+            raise EvaluationError(text)
     deep_enough = max([DEFAULT_DEPTH, *filter(None, (metric.cutoff for metric in read))])
     options = RetrievalOptions(  # whose values are checked of a Run too
         depth=deep_enough if depth is None else depth,

@@ -156,9 +156,8 @@ class GatedItem:
         for threshold in chain(*marked):
             sets = chain([golden], map(settings.golden_set, self.parameter.siblings))
             if not any(one.has_tag(threshold.tag) for one in sets):
-                raise MisuseError(
-                    f"{threshold.origin}: no query has the tag {threshold.tag!r}, so the threshold binds to nothing. The tags are: {', '.join(sorted(golden.tags)) or 'none'}."
-                )
+                text = f"{threshold.origin}: no query has the tag {threshold.tag!r}, so the threshold binds to nothing. The tags are: {', '.join(sorted(golden.tags)) or 'none'}."
+                raise MisuseError(text)
         return [marked[0], list(golden.thresholds), *marked[1:], self.setting_thresholds]
 
     @cached_property

@@ -75,15 +75,13 @@ def replay(queries: Sequence[Query], run: Run, options: RetrievalOptions) -> Ret
     Raises RetrievalError for a run that is not as deep as asked for, or that has none of the queries.
     """
     if run.depth is not None and run.depth < options.depth:
-        raise RetrievalError(
-            f"The stored run was asked for {run.depth} results, and {options.depth} are asked for here (ir_depth, or depth in ir_golden). Store the run anew at that depth, or ask for {run.depth}."
-        )
+        text = f"The stored run was asked for {run.depth} results, and {options.depth} are asked for here (ir_depth, or depth in ir_golden). Store the run anew at that depth, or ask for {run.depth}."
+        raise RetrievalError(text)
     missing = [query.id for query in queries if query.id not in run]
     # One query alone may well have had an empty answer; where that is known to be none, it has an error of its own.
     if len(missing) == len(queries) > 1:
-        raise RetrievalError(
-            f"The stored run has no query that is asked here: it has {listed(list(run), 3, quote) or 'no query'}, and asked is {listed(missing, 3, quote)}. Queries go by their ids. Give the run of this golden set, or store it anew."
-        )
+        text = f"The stored run has no query that is asked here: it has {listed(list(run), 3, quote) or 'no query'}, and asked is {listed(missing, 3, quote)}. Queries go by their ids. Give the run of this golden set, or store it anew."
+        raise RetrievalError(text)
     # Not cut at its own depth: chunks that contain several passages make a ranking longer than that.
     depth = None if options.depth == run.depth else options.depth
     answers: dict[str, Answer] = {}
