@@ -78,7 +78,7 @@ def escape_markdown(text: str) -> str:
     what a reader may want to copy, such as an id, is better served by `code_markdown`.
     """
     parts = enumerate(re.split(_CODE, text))  # words and code by turns
-    shown = "".join(code_markdown(part) if place % 2 else _plain_markdown(part) for place, part in parts)
+    shown = "".join(code_markdown(one, in_cell=True) if n % 2 else _plain_markdown(one) for n, one in parts)
     # Not in a cell, but where a line begins with this text, it could begin a list or underline a heading.
     return re.sub(r"^(\s*)(\d*)([-+=.)])", r"\1\2\\\3", shown)
 
@@ -88,7 +88,7 @@ def _plain_markdown(text: str) -> str:
     return re.sub(_LINKED, "\\g<0>\u200b", _escape_invisible(text)).translate(_MARKDOWN)
 
 
-def code_markdown(text: str, *, in_cell: bool = True) -> str:
+def code_markdown(text: str, *, in_cell: bool) -> str:
     """Return `text` as a code span of GitHub's Markdown, also for a table's cell: exact, to be copied, never a link."""
     shown = _escape_invisible(text)
     if in_cell and r"\|" in shown:  # renderers differ on whether this ends a cell
