@@ -6,7 +6,7 @@ The summary is what a branch accepts, a line for each golden set, with ``-v`` it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import get_args
 
 from pytest_irmetrics.base.screen import Line, Screen, display_width, shorten, table
@@ -130,7 +130,8 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
     ``verbosity`` is pytest's. Below 0 all golden sets share one line, but what was asked for with an option, how many baselines were stored, what a
     new one lowers, what is no longer gated and what could not be stored is printed all the same.
     """
-    names = session.names
+    names, golden_sets = session.names, {item.golden_set for item in session.items}
+    files = Counter(one.rpartition("/")[2] for one in golden_sets)
     yield from lines(_since(session), screen, verbosity)
     if verbosity < 0 and (session.items or session.unmeasured):
         yield _counts(session, screen)
@@ -143,7 +144,7 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
             blocks = [block for block in blocks if block.level is Level.QUIET]
         if blocks or verbosity >= 0:
             style = "red bold" if session.fails(item) else "green bold"
-            yield Line(_one_line(session, item, names[item.nodeid], screen), style)
+            yield Line(_one_line(session, item, names[item.nodeid], screen, files), style)
         yield from (line.indented() for line in lines(blocks, inner, verbosity))
     yield from lines(document.variant_tables(session.items), screen, verbosity)
     yield from lines(_ending(session, verbosity), screen, verbosity)
@@ -181,8 +182,10 @@ def _counts(session: SessionReport, screen: Screen) -> Line:
     return Line(screen.cut(f"retrieval quality: {session.headline()}"), style)
 
 
-def _one_line(session: SessionReport, item: ItemReport, name: str, screen: Screen) -> str:
-    """Return a golden set in one line: its name, shortened where it must be, verdict, size, and as many gated scores as fit."""
+def _one_line(
+    session: SessionReport, item: ItemReport, name: str, screen: Screen, files: Mapping[str, int]
+) -> str:
+    """Return a golden set in one line: its name, shortened where it must be, verdict, size, and as many gated scores as fit; `files` is how many sets have a file's name."""
     name, verdict = screen.line(name), session.verdict(item)
     shown, least = f"{verdict}{_size(item)}", min(display_width(name), _NARROWEST_NAME)
     for place, row in enumerate(item.gated_rows):
@@ -195,9 +198,8 @@ def _one_line(session: SessionReport, item: ItemReport, name: str, screen: Scree
         shown, least = fitting[0], display_width(name)  # for one score alone a name is shortened
     room = max(screen.width - display_width(shown) - 2, _NARROWEST_NAME)
     folder, _, file = item.golden_set.rpartition("/")
-    others = (one.golden_set for one in session.items if one.golden_set != item.golden_set)
     # Without its folder where that tells it from no other, as services have golden sets of one name.
-    if display_width(name) > room and not any(one.endswith(f"/{file}") for one in others):
+    if display_width(name) > room and files[file] == 1:
         name = name.removeprefix(f"{folder}/")
     return screen.cut(f"{shorten(name, room, screen.dots, middle=True)}: {shown}")
 
