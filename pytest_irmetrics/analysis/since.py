@@ -164,7 +164,7 @@ def _judge(
             if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in failed:
                 # Its queries are shown as they are today, where they may be no worse.
                 text = f"The stored baseline: {verdict.text} {_who_pays(verdict.queries)}".rstrip()
-                found.append((verdict._replace(text=text, queries=()), itself))
+                found.append((verdict._replace(text=text, queries=(), as_stored=True), itself))
     return found
 
 

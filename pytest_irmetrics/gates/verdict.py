@@ -74,7 +74,7 @@ class Verdict(NamedTuple):
     single: bool = False
     """Whether the gate is on one query, by a threshold of its own."""
     as_stored: bool = False
-    """Whether the drop shows only under the labels stored with the baseline: the golden set was edited since."""
+    """Whether the drop shows only under the labels stored with the baseline, as the golden set was edited since, or is the stored baseline's alone (`--ir-since`)."""
     on_fall: bool = False
     """Whether it failed because a mean fell, and its queries are those that are worse."""
     over_no_query: bool = False

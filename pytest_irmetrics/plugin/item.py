@@ -99,8 +99,7 @@ class GatedItem:
             return self.settings.golden_set(Path(self.node.path).parent / given)
         if given is not None:
             raise MisuseError(
-                f"golden={given!r} is no golden set. Give a path, a GoldenSet, or judgments: "
-                '{"query": {"document": 1}}.'
+                f'golden={given!r} is no golden set. Give a path, a GoldenSet, or judgments: {{"query": {{"document": 1}}}}.'
             )
         if self.parameter.path is None:
             raise MisuseError(self.parameter.problem or _NO_GOLDEN_SET)
@@ -288,8 +287,7 @@ def _read_provenance(given: Any) -> Provenance | None:
     """Return what the fixture `ir_provenance` gave as plain values; None where it says nothing. Raises MisuseError."""
     if not isinstance(given, Mapping):
         raise MisuseError(
-            f"The fixture ir_provenance gave {describe(given)}. Give a mapping of names to text or numbers: "
-            '{"model": "minilm", "docs": 973}.'
+            f'The fixture ir_provenance gave {describe(given)}. Give a mapping of names to text or numbers: {{"model": "minilm", "docs": 973}}.'
         )
     found: dict[str, str | float] = {}
     for name, value in given.items():

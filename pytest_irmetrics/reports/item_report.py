@@ -173,7 +173,7 @@ class VerdictReport:
     more: int = 0
     """How many queries explain it besides ``queries``."""
     as_stored: bool = False
-    """Whether the drop shows only under the judgments stored with the baseline."""
+    """Whether the drop shows only under the judgments stored with the baseline, or in the stored baseline, not in today's answers."""
     on_fall: bool = False
     """Whether it failed because a mean fell, and ``queries`` are those that are worse."""
 

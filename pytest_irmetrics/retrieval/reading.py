@@ -21,10 +21,7 @@ from pytest_irmetrics.golden.query import known_ids
 from pytest_irmetrics.retrieval.options import AnswerError, RetrievalOptions
 from pytest_irmetrics.run.answer import as_id
 
-ACCEPTED = (
-    "Accepted, best first: ids (text, integers, UUIDs), (id, score) pairs, items with a key or attribute `id` or `_id`, "
-    "a mapping of id to score, a data frame with a column `id`, a framework's documents or a search engine's response"
-)
+ACCEPTED = "Accepted, best first: ids (text, integers, UUIDs), (id, score) pairs, items with a key or attribute `id` or `_id`, a mapping of id to score, a data frame with a column `id`, a framework's documents or a search engine's response"
 _ID_NAMES = ("id", "_id", "node_id", "corpus_id")
 """What an item's id is called; the last two by LlamaIndex and by sentence-transformers."""
 SOURCE_NAMES = ("doc_id", "document_id", "ref_doc_id", "source_id", "source")
