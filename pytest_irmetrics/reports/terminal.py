@@ -6,7 +6,7 @@ The summary is what a branch accepts, a line for each golden set, with ``-v`` it
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from typing import get_args
 
 from pytest_irmetrics.base.screen import Line, Screen, display_width, shorten, table
@@ -144,7 +144,7 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
             blocks = [block for block in blocks if block.level is Level.QUIET]
         if blocks or verbosity >= 0:
             style = "red bold" if session.fails(item) else "green bold"
-            yield Line(_one_line(session, item, names[item.nodeid], screen, files), style)
+            yield Line(_one_line(item, names[item.nodeid], session.verdict(item), screen, files), style)
         yield from (line.indented() for line in lines(blocks, inner, verbosity))
     yield from lines(document.variant_tables(session.items), screen, verbosity)
     yield from lines(_ending(session, verbosity), screen, verbosity)
@@ -182,11 +182,9 @@ def _counts(session: SessionReport, screen: Screen) -> Line:
     return Line(screen.cut(f"retrieval quality: {session.headline()}"), style)
 
 
-def _one_line(
-    session: SessionReport, item: ItemReport, name: str, screen: Screen, files: Mapping[str, int]
-) -> str:
+def _one_line(item: ItemReport, name: str, verdict: str, screen: Screen, files: Counter[str]) -> str:
     """Return a golden set in one line: its name, shortened where it must be, verdict, size, and as many gated scores as fit; `files` is how many sets have a file's name."""
-    name, verdict = screen.line(name), session.verdict(item)
+    name = screen.line(name)
     shown, least = f"{verdict}{_size(item)}", min(display_width(name), _NARROWEST_NAME)
     for place, row in enumerate(item.gated_rows):
         score = screen.line(gated_score(row))
