@@ -162,7 +162,7 @@ def _read_known(family: Family, cut: str | None, given: Mapping[str, str]) -> Me
         if cutoff is None and (value := values.get(parameter.name)) in parameter.need_cutoff:
             said = f"{parameter.name}={value}"
             raise MetricError(
-                f"{said} divides by the cut-off, and there is none. Write {family.name}({said})@10."
+                f"{said} needs a cut-off, by which it divides where more documents are relevant. Write {family.name}({said})@10."
             )
     if cutoff is None and family.name == "precision":
         values.pop("denom", None)  # without a cut-off it is the definition
