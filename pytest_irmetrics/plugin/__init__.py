@@ -124,7 +124,7 @@ def pytest_collection_modifyitems(
     # Without the underscore too: irthreshold.
     marked = any(mark.name[:2].lower() == "ir" for item in collected for mark in item.iter_markers())
     if marked or any(map(requests_irmetrics, collected)):
-        from pytest_irmetrics.plugin.baselines import items_with_orphans  # noqa: PLC0415 - only a run that gates pays for it
+        from pytest_irmetrics.plugin.baselines import find_baseline_problems  # noqa: PLC0415 - only a run that gates pays for it
         from pytest_irmetrics.plugin.marks import find_problems, golden_parameter  # noqa: PLC0415 - as above
 
         paths = (path for item in collected for path in golden_parameter(item).siblings)
@@ -132,7 +132,7 @@ def pytest_collection_modifyitems(
         # What any of several items could tell is told by one that can fail the run, where there is one.
         left = {*items}
         collected.sort(key=lambda one: one not in left or not _HIDING.isdisjoint(one.keywords))
-        for item, problem in (*items_with_orphans(config, collected), *find_problems(config, collected)):
+        for item, problem in (*find_baseline_problems(config, collected), *find_problems(config, collected)):
             item.stash[_problem_key] = problem
     return result
 

@@ -3,7 +3,7 @@
 | function | which baselines it finds | what is said of them |
 |---|---|---|
 | `_without_test` | those of a module or function that is gone | a test without a baseline fails with the `git mv` of the one that may be its own |
-| `items_with_orphans` | those of a function that is there, and of none of its items | the function's first item fails, with the commands to move or delete each |
+| `find_baseline_problems` | those of a function that is there, and of none of its items | the function's first item fails, with the commands to move or delete each |
 | `unused_baselines` | those that no test of this run has read, whatever the reason | a note at the end names them |
 """
 
@@ -193,14 +193,15 @@ def run_of_other(other: Evaluation) -> tuple[Run, Against]:
 # Baselines without an item
 
 
-def items_with_orphans(
+def find_baseline_problems(
     config: pytest.Config, items: Iterable[pytest.Item]
 ) -> Iterator[tuple[pytest.Item, str]]:
-    """Yield the first item of each test function that has baselines which none of its items has, with the message that it is to fail with.
+    """Yield the items that fail for what their baselines' names tell, each with the message that it is to fail with.
 
-    A golden set or parameter is gone or renamed there, and its gate with it. `items` are all that were collected, those last that are deselected.
-    None in a run that does not gate, or collects some items of a test alone. Before them, in any run, those of different files that have
-    one node id: pytest gives it to files of one name in folders of which not all are below its rootdir.
+    Those of different files that have one node id: pytest gives it to files of one name in folders of which not all are below its rootdir.
+    Then the first item of each test function that has baselines which none of its items has: a golden set or parameter is gone or renamed
+    there, and its gate with it; none of these in a run that does not gate, or collects some items of a test alone. `items` are all that were
+    collected, those last that are deselected.
     """
     settings = run_config(config)
     functions: dict[BaselineName, dict[Path, pytest.Item]] = {}

@@ -197,28 +197,8 @@ class GatedItem:
         return self.gates().where(lambda gate: not gate.by_default)
 
     def retriever(self, given: Any) -> Any:
-        """Return the retriever that a call gives, else the fixture's; None where there is neither.
-
-        Raises MisuseError where pytest gave the test any fixture of another folder's ``conftest.py``: it scopes none that
-        is outside of its rootdir. With ``--pyargs``, the one where pytest was called is for the packages.
-        """
-        config, path = self.node.config, self.node.path
-        root, for_packages = config.rootpath, config.getoption("pyargs") and config.invocation_params.dir
-        holders = [*config.pluginmanager.list_name_plugin(), (str(path), getattr(self.node, "module", None))]
-        spaces: list[tuple[Path, Any]] = [(Path(one), getattr(by, "__dict__", {})) for one, by in holders]
-        is_outside = any(one.suffix == ".py" and not one.is_relative_to(root) for one, _ in spaces)
-        # pytest has no public way to them.
-        definitions = getattr(getattr(self.node, "_fixtureinfo", None), "name2fixturedefs", {})
-        for name, found in definitions.items() if is_outside else ():
-            # By what holds it, not by where it is written: a conftest.py, or the test's module, may import it, or call what makes it.
-            function, also = unwrap(found[-1].func), getattr(found[-1].func, "__name__", name)
-            held = [one for one, space in spaces if unwrap(space.get(name, space.get(also))) is function]
-            files = [one for one in held if one.suffix == ".py"]
-            is_scoped = path.is_relative_to(root) and all(one.is_relative_to(root) for one in files)
-            near = [one for one in files if path.is_relative_to(one.parent) or one.parent == for_packages]
-            is_meant = files != held or is_scoped or near or (given is not None and name == "retriever")
-            if files and not is_meant:
-                raise MisuseError(_OTHER_FOLDER.format(name, run_config(config).shown(files[0]), root))
+        """Return the retriever that a call gives, else the fixture's; None where there is neither. Raises MisuseError as `_require_own_fixtures` does."""
+        _require_own_fixtures(self.node, gives_retriever=given is not None)
         return self.fixtures.retriever if given is None else given
 
     def retrieval_options(self) -> RetrievalOptions:
@@ -281,6 +261,30 @@ class GatedItem:
         # The first is a run that fails again: the second must not wait for its success, and nobody reads the failure twice.
         report = self.command(*options, "-q", "--tb=no", f"--ir-report=json:{_LABEL_REPORT}")
         return f"{report}; {shlex.join(['pytest-irmetrics', *label])}"
+
+
+def _require_own_fixtures(node: pytest.Item, *, gives_retriever: bool) -> None:
+    """Raise MisuseError where pytest gave a test any fixture of another folder's ``conftest.py``: it scopes none that is outside of its rootdir.
+
+    With ``--pyargs``, the one where pytest was called is for the packages. Not for a `retriever` where the test gives one itself.
+    """
+    config, path = node.config, node.path
+    root, for_packages = config.rootpath, config.getoption("pyargs") and config.invocation_params.dir
+    holders = [*config.pluginmanager.list_name_plugin(), (str(path), getattr(node, "module", None))]
+    spaces: list[tuple[Path, Any]] = [(Path(one), getattr(by, "__dict__", {})) for one, by in holders]
+    is_outside = any(one.suffix == ".py" and not one.is_relative_to(root) for one, _ in spaces)
+    # pytest has no public way to them.
+    definitions = getattr(getattr(node, "_fixtureinfo", None), "name2fixturedefs", {})
+    for name, found in definitions.items() if is_outside else ():
+        # By what holds it, not by where it is written: a conftest.py, or the test's module, may import it, or call what makes it.
+        function, also = unwrap(found[-1].func), getattr(found[-1].func, "__name__", name)
+        held = [one for one, space in spaces if unwrap(space.get(name, space.get(also))) is function]
+        files = [one for one in held if one.suffix == ".py"]
+        is_scoped = path.is_relative_to(root) and all(one.is_relative_to(root) for one in files)
+        near = [one for one in files if path.is_relative_to(one.parent) or one.parent == for_packages]
+        is_meant = files != held or is_scoped or near or (gives_retriever and name == "retriever")
+        if files and not is_meant:
+            raise MisuseError(_OTHER_FOLDER.format(name, run_config(config).shown(files[0]), root))
 
 
 def _read_provenance(given: Any) -> Provenance | None:
