@@ -17,7 +17,7 @@ from pytest_irmetrics.metrics import Metric, parse_metric
 EACH_TAG = "*"
 """The tag of a limit on each tag that `MIN_TAGGED` queries or more carry."""
 MIN_TAGGED = 10
-"""docs/reference/marks.md and CHANGELOG.md say it, too."""
+"""How many queries must carry a tag for a limit on each tag to be on it; docs/reference/marks.md and CHANGELOG.md say it, too."""
 
 _OFF = "off"
 """The limit that cancels one of a place further away."""

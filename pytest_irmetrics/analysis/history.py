@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from functools import lru_cache
 
-from pytest_irmetrics.base.git import GitError, Repository
+from pytest_irmetrics.base.git import GitError, Read, Repository
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import plural
 from pytest_irmetrics.comparison import Comparison, compare
@@ -25,7 +25,7 @@ from pytest_irmetrics.run.run_json import FORMAT
 
 def history_of(
     repository: Repository,
-    read: Callable[..., bytes | None],
+    read: Read,
     path: str,
     now: Run,
     golden: GoldenSet,
@@ -42,14 +42,14 @@ def history_of(
         """Return the path that a baseline had in a commit before the next one renamed it: of those `gone` with that, the one that `--ir-since` would take."""
         directory = BaselineName.of(path).module.parent.name
         wanted = filter(lambda one: is_baseline(one, directory), (*gone, git_says))
-        runs = {one: run for one in wanted if isinstance(run := _read(read, commit, one, ""), Run)}
+        runs = {one: run for one in wanted if isinstance(run := _read_version(read, commit, one, ""), Run)}
         return renamed_test(path, golden.queries, runs, git_says)
 
     def read_versions() -> Iterator[tuple[HistoryPoint, Run | str]]:
         """Yield each version with its run, oldest first, then what is not committed: one in memory at a time, as all may take gigabytes."""
         run: Run | str = ""
         for version in reversed(versions):
-            run = _read(read, version.commit, version.path, version.commit[:10], now.depth)
+            run = _read_version(read, version.commit, version.path, version.commit[:10], now.depth)
             yield HistoryPoint(version.commit, version.time, version.subject, version.path), run
         if run != now:
             yield HistoryPoint("", 0, "not committed yet", path), now
@@ -75,7 +75,7 @@ def history_of(
         pinned = repository.commit(since)
         since_point = HistoryPoint(pinned, repository.time_of(pinned), since, path)
         paths = dict.fromkeys([path, *(version.path for version in versions)])
-        runs = [_read(read, pinned, one, since, now.depth) for one in paths]
+        runs = [_read_version(read, pinned, one, since, now.depth) for one in paths]
         run = next((one for one in runs if isinstance(one, Run)), runs[-1])
         if isinstance(run, Run):
             _compare(since_point, today, _evaluate(run, now_in_full))
@@ -84,9 +84,7 @@ def history_of(
     return points, since_point
 
 
-def _read(
-    read: Callable[..., bytes | None], commit: str, path: str, called: str, depth: int | None = None
-) -> Run | str:
+def _read_version(read: Read, commit: str, path: str, called: str, depth: int | None = None) -> Run | str:
     """Return the version of a commit, or why it cannot be scored at a depth."""
     try:
         if (data := read(commit, path)) is None:

@@ -193,6 +193,6 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
     of = f"{plural(results, 'result')}{' of answers that keep some' if others else ''} {'is' if new == 1 else 'are'} new"
     there = "" if metric.cutoff in (None, comparison.depth) else f" in the first {metric.cutoff}"
     grades = (grade for query in comparison.now.counted for grade in query.judgments.values())
-    is_told = any(grade < comparison.now.golden.relevance_level for grade in grades)
-    alike = "" if is_told else " As no document is judged not relevant here, a true fall looks the same."
+    irrelevant = any(grade < comparison.now.golden.relevance_level for grade in grades)
+    alike = "" if irrelevant else " As no document is judged not relevant here, a true fall looks the same."
     return f"Missing judgments? {new:,} of {of}{there} and unjudged, and {left or 'no'} unjudged {'one' if left == 1 else 'ones'} made way for them. Judge both runs before you decide.{alike}"

@@ -87,15 +87,13 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     measured = replace(now, metrics=tuple(dict.fromkeys([*now.metrics, *(metric for metric, _ in gated)])))
     strict_now = _as_strict_as_then(measured, edits, committed.golden)
     strict_comparison = Comparison(strict_now, strict_now.of_run(run))
-    of_branch = None if result.against.given else stored
-    found = _judge(result, strict_comparison, of_both, of_branch, committed)
+    branch = None if result.against.given else stored
+    found = _judge(result, strict_comparison, of_both, branch, committed)
     forbids = any(query.forbidden for query in strict_now.golden.queries.values())
     reads_on = forbids or any(metric.cutoff is None for metric, _ in gated)
     accepted = [*_not_judged_today(limits, edits, report.where, whole=reads_on)]
-    stored_anew = (
-        "this branch updates its baseline" if of_branch is None or _differ(of_branch.run, run) else _EDITED
-    )
-    otherwise = "this test is compared with another run" if result.against.given else stored_anew
+    reason = "this branch updates its baseline" if branch is None or _differ(branch.run, run) else _EDITED
+    otherwise = "this test is compared with another run" if result.against.given else reason
     for verdict, _ in found:
         if verdict.failed:
             # A metric that was gated at that commit alone has no score today.
@@ -207,7 +205,7 @@ def _differ(one: Run, other: Run) -> bool:
 
 
 def _query_as_strict(query: Query, before: Query | None) -> Query:
-    """Return a query that also forbids what it forbade before, and that is to find nothing if it was."""
+    """Return a query that forbids what it forbade at the commit, too, and that is to find nothing if it was there."""
     if before is None or (before.no_answer, before.forbidden) == (query.no_answer, query.forbidden):
         return query
     if before.no_answer:

@@ -46,6 +46,10 @@ _ADVICE = {
 }
 
 
+Read = Callable[[str, str], bytes | None]
+"""`Repository.read`, or what `Repository.reader` gives: a commit and a path → the file's content."""
+
+
 class GitError(IRMetricsError):
     """Git could not say what was asked of it; the message has the command to type."""
 
@@ -66,7 +70,7 @@ def day_of(time: int) -> str:
 
 
 def _next_file(found: Any) -> tuple[bytes, bytes, bytes] | None:
-    """Return kind, size and content of what `cat-file --batch` prints next; None where it ended within that."""
+    """Read what `cat-file --batch` prints of the next file: its kind, size and content; None where the output ends before or within that."""
     # `ID blob SIZE`, `ID tree SIZE`, `NAME missing`, `ID submodule`; of a link that leads out of the commit `symlink SIZE`.
     *_, kind, size = found.readline().split() or (b"", b"0")
     rest = int(size) + 1 if size.isdigit() else 0
@@ -92,7 +96,7 @@ class Repository:
         self.top = Path(os.fsdecode(self._run("rev-parse", "--show-toplevel").removesuffix(b"\n")))
 
     def _process(self, *words: str) -> dict[str, Any]:
-        """Return how a command of Git is started: no shell is, and no word of it is a program."""
+        """Return with which arguments `subprocess` starts a command of Git: without a shell, and no word of it names a program."""
         env = {name: value for name, value in os.environ.items() if _UNSET.match(name) is None} | _SET
         return {"args": [self._git, *_OPTIONS, *words], "cwd": self.top, "env": env, "stdout": PIPE}
 
@@ -183,12 +187,13 @@ class Repository:
         return self._read(None, commit, path)
 
     @contextmanager
-    def reader(self) -> Iterator[Callable[[str, str], bytes | None]]:
-        """Give what reads files as `read` does, all by one process: to start one takes as long as to score a baseline of 500 queries."""
+    def reader(self) -> Iterator[Read]:
+        """Give a function that reads files as `read` does, all by one process: to start one takes as long as to score a baseline of 500 queries."""
         with subprocess.Popen(**self._process(*_READ), stdin=PIPE, stderr=DEVNULL) as git:
             yield partial(self._read, git)
 
     def _read(self, git: Any, commit: str, path: str) -> bytes | None:
+        """Read a file as `read` does: by the process that `reader` started, or, where `git` is None or that has ended, by one of its own."""
         name = f"{commit}:{path}"
         if "\n" in path:  # which would be two
             name = self._ask("rev-parse", "--verify", "--quiet", name) or "-"

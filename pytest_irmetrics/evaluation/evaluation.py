@@ -153,17 +153,18 @@ class Evaluation:
 
     @cached_property
     def _answers(self) -> Answers:
+        """Those of the run, kept for `rankings`, which asks for one at a time."""
         return self.run.answers
 
     @cached_property
-    def _is_whole(self) -> bool:
-        """Whether rankings are read as they are; not cut at the run's own depth, either: a chunk that holds several judged passages is as many entries."""
+    def _is_uncut(self) -> bool:
+        """Whether rankings are read to their ends: also at the run's own depth, where a chunk that holds several judged passages is as many entries."""
         return self.depth in (None, self.run.depth)
 
     def rankings(self, query_id: str) -> Rankings:
         """Return a query's rankings, one for each time it was asked, cut at the evaluation's depth."""
         found = self._answers.get(query_id, EMPTY_ANSWER).rankings
-        return found if self._is_whole else tuple([one[: self.depth] for one in found])
+        return found if self._is_uncut else tuple([one[: self.depth] for one in found])
 
     def has_results(self, query_id: str) -> bool:
         """Tell whether anything came back for a query, any of the times that it was asked."""

@@ -225,7 +225,7 @@ class _Move:
         return self._verdict(state, text, fall, limit)
 
     def _beyond_chance(self, fall: float) -> str | None:
-        """Return what shows that a fall beyond its limit is no chance, which fails, as text that follows the limit: empty where nobody asks for that; None where it may be chance, and is undecided."""
+        """Return why a fall beyond its limit fails, as text that follows the limit; empty where chance is not asked for, None where it may be chance."""
         gate, change, level, auto = self.gate, self.change, self.level, self.gate.limit.auto
         if auto and not at_least(most := gate.fails_beyond(change.baseline), fall):
             return f", {score_text(most, fall)} where it may be chance"

@@ -190,9 +190,9 @@ class QueryReader:
             self._source.add((query.line, query.column), message)
 
     def judged_set(self, also_left_out: Iterable[str] = ()) -> GoldenSet:
-        """Return the golden set of the queries with a judgment, as trec_eval has it, or an empty list of them.
+        """Return the golden set of the queries that have a judgment, or an empty list of judgments; as trec_eval does, leave out the others.
 
-        All other queries, and those of the ids `also_left_out`, are left out. Raises GoldenSetError.
+        Those of the ids `also_left_out` are left out, too. Raises GoldenSetError.
         """
         source = self._source
         self.require_texts()

@@ -3,7 +3,7 @@
 | function | which baselines it finds | what is said of them |
 |---|---|---|
 | `_without_test` | those of a module or function that is gone | a test without a baseline fails with the `git mv` of the one that may be its own |
-| `find_baseline_problems` | those of a function that is there, and of none of its items | the function's first item fails, with the commands to move or delete each |
+| `find_baseline_problems` | those of a function that is there, and of none of its items; those of several files with one node id | the function's first item fails, with the commands to move or delete each |
 | `unused_baselines` | those that no test of this run has read, whatever the reason | a note at the end names them |
 """
 
@@ -196,7 +196,7 @@ def run_of_other(other: Evaluation) -> tuple[Run, Against]:
 def find_baseline_problems(
     config: pytest.Config, items: Iterable[pytest.Item]
 ) -> Iterator[tuple[pytest.Item, str]]:
-    """Yield the items that fail for what their baselines' names tell, each with the message that it is to fail with.
+    """Yield the items whose baselines, by their names, are another item's too or no item's, each with the message that it is to fail with.
 
     Those of different files that have one node id: pytest gives it to files of one name in folders of which not all are below its rootdir.
     Then the first item of each test function that has baselines which none of its items has: a golden set or parameter is gone or renamed

@@ -214,10 +214,11 @@ def _with_moved_queries(
     moved, moved_from = dict[str, Answer](), dict[str, tuple[str, str]]()
     then = BaselineName.of(path_then)
 
-    def alike(path: str) -> set[str]:
-        return {*BaselineName.of(path).parts, BaselineName.of(path).function} & {*then.parts, then.function}
+    def likeness(path: str) -> int:
+        other = BaselineName.of(path)
+        return len(other.parts & then.parts) + (other.function == then.function)
 
-    others = sorted({*fork.baselines} - {path_then}, key=lambda one: (-len(alike(one)), one))
+    others = sorted({*fork.baselines} - {path_then}, key=lambda one: (-likeness(one), one))
     for one in (path_then, *others) if wanted else ():
         with suppress(IRMetricsError):  # then the test that it is of fails
             run = fork.stored_run(one) or Run({})

@@ -6,14 +6,13 @@ import math
 import os
 import shlex
 import sys
-from collections import namedtuple
 from collections.abc import Collection, Mapping
 from difflib import get_close_matches
 from functools import cached_property
 from inspect import unwrap
 from itertools import chain
 from pathlib import Path
-from typing import Any, SupportsIndex
+from typing import Any, NamedTuple, SupportsIndex
 
 import pytest
 
@@ -50,8 +49,15 @@ def name_in_file(node: pytest.Item) -> str:
     return node.location[2]
 
 
-UserFixtures = namedtuple("UserFixtures", "retriever doc_id doc_title corpus provenance executor")  # noqa: PYI024 - users give anything
-"""The values of the fixtures that a user may define, `ir_doc_id` and so on; None where there is none."""
+class UserFixtures(NamedTuple):
+    """The values of the fixtures that a user may define, `ir_doc_id` and so on; None where there is none."""
+
+    retriever: Any
+    doc_id: Any
+    doc_title: Any
+    corpus: Any
+    provenance: Any
+    executor: Any
 
 
 class GatedItem:

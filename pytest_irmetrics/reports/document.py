@@ -49,12 +49,12 @@ def failure(item: ItemReport, *, queries_first: bool = False) -> Iterator[Block]
         yield from part(item)
     yield from (note for note in notes if note.level is not Level.QUIET)
     if item.failed_gates:
-        steps = {
-            "To look closer": item.look_command,
-            "To judge both": item.judge,
-            "To accept it": item.accept,
-        }
-        yield Commands([(purpose, command) for purpose, command in steps.items() if command])
+        commands = [
+            ("To look closer", item.look_command),
+            ("To judge both", item.judge),
+            ("To accept it", item.accept),
+        ]
+        yield Commands([(purpose, command) for purpose, command in commands if command])
 
 
 def beside_the_failure(item: ItemReport) -> Iterator[Block]:

@@ -183,7 +183,10 @@ def _counts(session: SessionReport, screen: Screen) -> Line:
 
 
 def _one_line(item: ItemReport, name: str, verdict: str, screen: Screen, files: Counter[str]) -> str:
-    """Return a golden set in one line: its name, shortened where it must be, verdict, size, and as many gated scores as fit; `files` is how many sets have a file's name."""
+    """Return a golden set in one line: its name, shortened where it must be, verdict, size, and as many gated scores as fit.
+
+    `files` is how many golden sets of the session have a file's name.
+    """
     name = screen.line(name)
     shown, least = f"{verdict}{_size(item)}", min(display_width(name), _NARROWEST_NAME)
     for place, row in enumerate(item.gated_rows):

@@ -151,7 +151,7 @@ class Header(NamedTuple):
 def params_key(params: Mapping[str, Any]) -> str:
     """Return params as a text to compare them by: 1, 1.0 and true are equal in Python, and other params to a retriever.
 
-    What else a query may once be asked with is to be compared wherever this is.
+    If a query is ever asked with more than a text and params, that has to be compared at each use of this.
     """
     try:
         return json.dumps(dict(params), sort_keys=True, default=repr) if params else ""

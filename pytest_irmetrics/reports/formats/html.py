@@ -19,7 +19,7 @@ from pytest_irmetrics.reports.blocks import Block, Commands, Level, Query, Text,
 from pytest_irmetrics.reports.html_page import page
 from pytest_irmetrics.reports.item_report import OWN_BASELINE, ItemReport, QueryReport, query_option
 from pytest_irmetrics.reports.query_details import query_block
-from pytest_irmetrics.reports.session_report import SessionReport, gated_score, what_was_measured
+from pytest_irmetrics.reports.session_report import RunInfo, SessionReport, gated_score, what_was_measured
 
 BEGINNING = "<!doctype html>"
 
@@ -46,9 +46,7 @@ def render(session: SessionReport) -> str:
         script="report.js",
         session=session,
         failing=failing or any(map(session.fails, items)),
-        when=""
-        if (info := session.info) is None
-        else f"{datetime.fromisoformat(info.started):%Y-%m-%d %H:%M %Z} · took {info.seconds:.1f} s",
+        when="" if session.info is None else _when(session.info),
         lead=lead,
         items=items,
         names=names,
@@ -98,6 +96,11 @@ def _lead(item: ItemReport, session: SessionReport) -> list[str]:
         return [means] if means and len(session.items) == 1 else []
     text = next((gate.text for gate in item.failed_gates), f"It {session.verdict(item)}.")
     return [text, *filter(None, [item.provenance]), *item.kind_sentences]
+
+
+def _when(info: RunInfo) -> str:
+    """Return when a session ran, and for how long: `2026-03-01 09:30 UTC · took 1.5 s`."""
+    return f"{datetime.fromisoformat(info.started):%Y-%m-%d %H:%M %Z} · took {info.seconds:.1f} s"
 
 
 def _facts(session: SessionReport, labels: Counter[str]) -> list[tuple[str, str, str, str]]:
