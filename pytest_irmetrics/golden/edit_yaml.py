@@ -166,27 +166,33 @@ def _change(text: str, query_node: Any, query: Query, new: Sequence[Judgment]) -
     if text[start] in "&*":
         raise Wrong(place, "`relevant` is shared by an anchor. Write it out here, and label again.")
     is_mapping, is_single = isinstance(node, yaml.MappingNode), isinstance(node, yaml.ScalarNode)
+    by_text = any(one.text is not None for one in new)
     graded = is_mapping or any(one.text is None and one.grade != 1 for one in new)
     entries = [_entry(one.doc_id, one.grade, graded=graded, text=one.text) for one in new]
+    keeps_form = not is_single and graded == is_mapping
     items = [node] if is_single else node.value
-    is_rewritten = is_single or (graded and not is_mapping)
     is_plain = "#" not in text[key.end_mark.index : end] and {*map(type, items)} <= {yaml.ScalarNode}
-    by_text = any(one.text is not None for one in new)
-    if (graded and by_text) or (is_rewritten and not is_plain):
+    if (graded and by_text) or not (keeps_form or is_plain):
         form = "as a list" if by_text else "as grades by hand"
         message = f"`relevant` has another form, passages or comments. Write it {form}, and add: {', '.join(entries)}."
         raise Wrong(place, message)
-    if is_rewritten:  # a single id, or a list that becomes a mapping
-        entries = [*(_entry(item.value, 1, graded=graded) for item in items), *entries]
-        opening, closing = "{}" if graded else "[]"
-        return key.end_mark.index, end, f": {opening}{', '.join(entries)}{closing}"
+    if keeps_form:
+        return _addition(text, node, end, entries)
+    # A single id, or a list that becomes a mapping, is written anew.
+    entries = [*(_entry(item.value, 1, graded=graded) for item in items), *entries]
+    opening, closing = "{}" if graded else "[]"
+    return key.end_mark.index, end, f": {opening}{', '.join(entries)}{closing}"
+
+
+def _addition(text: str, node: Any, end: int, entries: Sequence[str]) -> tuple[int, int, str]:
+    """Return the change that adds entries after those of a list or a mapping, whose text stops at `end`."""
     if node.flow_style:  # in brackets: before the closing one
-        at = _end(_last(node)) if node.value else start + 1
-        return at, at, "".join(f", {entry}" for entry in entries)[0 if node.value else 2 :]
+        at = _end(_last(node)) if node.value else node.start_mark.index + 1
+        return at, at, ", ".join(["", *entries] if node.value else entries)
     # Else on lines of its own: after the last one.
     at = text.find("\n", end)
     at = len(text) if at < 0 else at - (text[at - 1] == "\r")
-    indent = " " * node.start_mark.column + ("" if is_mapping else "- ")
+    indent = " " * node.start_mark.column + ("" if isinstance(node, yaml.MappingNode) else "- ")
     line_end = "\r\n" if "\r\n" in text else "\n"
     return at, at, "".join(f"{line_end}{indent}{entry}" for entry in entries)
 
