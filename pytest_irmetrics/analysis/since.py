@@ -63,17 +63,24 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     `stored` is what today's run is compared with, None where that is being stored, and `gates` are today's as they were
     written. The verdicts are *accepted*, or failed where nothing may be. Where today's gates pass, the result then shows that comparison.
     """
-    now, run, report = result.evaluation, committed.run, committed.report
+    run, report = committed.run, committed.report
     if result.against.given and run is None and not committed.why:
         return  # nobody stores a baseline of a test that is compared with another run
     result.since = report
-    if run is None and committed.why:
+    if run is not None:
+        _compare(result, stored, gates, committed, run)
+    elif committed.why:
         text = f"The baseline of {report.where} cannot be read. {committed.why}"
         _add_accepted(result, committed, [(Verdict("failed", text, "baseline"), "what it lowers is unknown")])
-        return
-    if run is None:
+    else:
         report.details = ["There is no baseline of this test to compare with."]
-        return
+
+
+def _compare(
+    result: ItemResult, stored: Evaluation | None, gates: Gates, committed: CommittedTest, run: Run
+) -> None:
+    """Do what `add_since` does, with the run of the commit."""
+    now, report = result.evaluation, committed.report
     comparison = Comparison(now, now.of_run(run))
     limits, of_both = read_limits(run, now.custom, _ORIGIN), with_each_tag(gates, now, comparison)
     if limits is not None:  # the worse verdict counts
@@ -87,31 +94,25 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
     measured = replace(now, metrics=tuple(dict.fromkeys([*now.metrics, *(metric for metric, _ in gated)])))
     strict_now = _as_strict_as_then(measured, edits, committed.golden)
     strict_comparison = Comparison(strict_now, strict_now.of_run(run))
-    branch = None if result.against.given else stored
-    found = _judge(result, strict_comparison, of_both, branch, committed)
+    found = _judge(result, strict_comparison, of_both, committed)
+    falls_today = any(verdict.failed for verdict in found)
+    if stored is not None and not result.against.given and _differ(stored.run, now.run):
+        found += _judge_stored(stored.run, strict_comparison, of_both, found, report.where)
     forbids = any(query.forbidden for query in strict_now.golden.queries.values())
     reads_on = forbids or any(metric.cutoff is None for metric, _ in gated)
     accepted = [*_not_judged_today(limits, edits, report.where, whole=reads_on)]
-    reason = "this branch updates its baseline" if branch is None or _differ(branch.run, run) else _EDITED
-    otherwise = "this test is compared with another run" if result.against.given else reason
-    for verdict, _ in found:
-        if verdict.failed:
-            # A metric that was gated at that commit alone has no score today.
-            metric = verdict.metric if verdict.metric in now.metrics else None
-            why = _why_it_passes(verdict, gates, committed) or otherwise
-            accepted.append((verdict._replace(metric=metric), why))
+    for verdict in (one for one in found if one.failed):
+        # A metric that was gated at that commit alone has no score today.
+        metric = verdict.metric if verdict.metric in now.metrics else None
+        why = _why_it_passes(verdict, result, stored, gates, committed)
+        accepted.append((verdict._replace(metric=metric), why))
     moved = [*_moved_means(strict_comparison, measured, run, gated)]
     if not (moved or accepted or strict_comparison.is_unchanged):
         moved = [f"Answers differ, and no gated mean moved. {find_sign(strict_comparison).text}".rstrip()]
-    report.details = [
-        *committed.renamings,
-        *(verdict.text for verdict, _ in found if verdict.state == "undecided"),
-        *moved,
-        *edit_sentences(edits),
-    ]
+    undecided = [verdict.text for verdict in found if verdict.state == "undecided"]
+    report.details = [*committed.renamings, *undecided, *moved, *edit_sentences(edits)]
     report.state = "changed" if report.details else "unchanged"
     report.details += [f"Note: {committed.why}"] if committed.why else []
-    falls_today = any(verdict.failed and compared is strict_comparison for verdict, compared in found)
     if falls_today and stored is not None and not result.failed:
         # What is shown of it is what fell: its means, its queries, what kind of change it is.
         result.comparison, result.against = strict_comparison, Against(report.where)
@@ -132,21 +133,14 @@ def _edits(
 
 
 def _judge(
-    result: ItemResult,
-    comparison: Comparison,
-    gates: Gates,
-    stored: Evaluation | None,
-    committed: CommittedTest,
-) -> list[tuple[Verdict, Comparison]]:
-    """Judge today's run, and the baseline stored today where it is another run, against the run of the commit, by the limits of both.
-
-    Return each verdict that today's do not give already, with the comparison that it is on.
-    """
-    today, against = comparison.now_in_full, Against(committed.report.where)
+    result: ItemResult, comparison: Comparison, gates: Gates, committed: CommittedTest
+) -> list[Verdict]:
+    """Judge today's run against the run of the commit, by the limits of both; return each verdict that today's do not give already."""
     states = {verdict.key: verdict.state for verdict in result.verdicts}
-    found = [
-        (verdict, comparison)
-        for verdict in decide(Case(today, gates, comparison, against))
+    against = Against(committed.report.where)
+    return [
+        verdict
+        for verdict in decide(Case(comparison.now_in_full, gates, comparison, against))
         if verdict.word not in _OF_TODAY
         and states.get(verdict.key) not in ("failed", verdict.state)
         # Over the other run that the test is compared with.
@@ -154,25 +148,37 @@ def _judge(
         # What a limit of then is on may be in the other part.
         and not (committed.is_partial and verdict.over_no_query)
     ]
-    if stored is not None and _differ(stored.run, result.evaluation.run):
-        held = today.of_run(stored.run).narrowed(stored.run.answers, None)
-        itself = Comparison(held, today.of_run(comparison.baseline.run))
-        failed = {verdict.key for verdict, _ in found if verdict.failed}
-        for verdict in decide(Case(held, gates, itself, against)):
-            if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in failed:
-                # Its queries are shown as they are today, where they may be no worse.
-                text = f"The stored baseline: {verdict.text} {_who_pays(verdict.queries)}".rstrip()
-                found.append((verdict._replace(text=text, queries=(), as_stored=True), itself))
-    return found
 
 
-def _why_it_passes(verdict: Verdict, gates: Gates, committed: CommittedTest) -> str:
-    """Say why what fails against the commit alone passes today: its limits or the golden set were edited; empty where neither tells."""
+def _judge_stored(
+    stored: Run, comparison: Comparison, gates: Gates, of_today: Iterable[Verdict], where: str
+) -> Iterator[Verdict]:
+    """Judge the baseline stored today as today's run is judged against the commit's; yield the verdicts by which that does not fail."""
+    today = comparison.now_in_full
+    held = today.of_run(stored).narrowed(stored.answers, None)
+    itself = Comparison(held, today.of_run(comparison.baseline.run))
+    failed = {verdict.key for verdict in of_today if verdict.failed}
+    for verdict in decide(Case(held, gates, itself, Against(where))):
+        if verdict.word in ("baseline", *COMPARING_WORDS) and verdict.key not in failed:
+            # Its queries are shown as they are today, where they may be no worse.
+            text = f"The stored baseline: {verdict.text} {_who_pays(verdict.queries)}".rstrip()
+            yield verdict._replace(text=text, queries=(), as_stored=True)
+
+
+def _why_it_passes(
+    verdict: Verdict, result: ItemResult, stored: Evaluation | None, gates: Gates, committed: CommittedTest
+) -> str:
+    """Say why what fails against the commit alone passes today: its limits or the golden set were edited, or it is compared with another run."""
     may_answer = any(metric.kind == "no_answer" for metric, _ in gates.slices)
     if verdict.origin == _ORIGIN or (verdict.word == "no_answer" and may_answer):
         is_looser = committed.report.holds_less or committed.is_partial
         return _ADDED if verdict.holds_to_baseline and not is_looser else _LOOSENED
-    return _EDITED if verdict.word in _ABOUT_ANSWERS else ""
+    if verdict.word in _ABOUT_ANSWERS:
+        return _EDITED
+    if result.against.given:
+        return "this test is compared with another run"
+    is_new = stored is None or (committed.run is not None and _differ(stored.run, committed.run))
+    return "this branch updates its baseline" if is_new else _EDITED
 
 
 def _not_judged_today(
