@@ -78,9 +78,8 @@ def write_whole(
                 raise WriteError(f"{where}: is read-only. Make it writable (`chmod u+w`), and {again}.")
         _replace(real, data, mode)
     except OSError as error:
-        raise WriteError(
-            f"{where}: cannot be written: {error.strerror}. What was there is as it was. Mend that, and {again}."
-        ) from None
+        text = f"{where}: cannot be written: {error.strerror}. What was there is as it was. Mend that, and {again}."
+        raise WriteError(text) from None
     return True
 
 

@@ -52,9 +52,8 @@ def read_bytes(path: Path, limit: int = MAX_RUN_BYTES) -> bytes:
     except (FileNotFoundError, NotADirectoryError):
         raise FileError("There is no such file. Check the path.") from None
     except (OSError, ValueError) as error:  # ValueError: no file can have such a path
-        raise FileError(
-            f"The file cannot be read: {getattr(error, 'strerror', None) or error}. Check the path and its permissions."
-        ) from None
+        text = f"The file cannot be read: {getattr(error, 'strerror', None) or error}. Check the path and its permissions."
+        raise FileError(text) from None
     if data.startswith(LFS_POINTER):
         raise FileError("The file is in Git LFS and was not fetched. Fetch it: git lfs pull.")
     data = _unpacked(data, limit) if data.startswith(_GZIP_MAGIC) else data

@@ -77,9 +77,8 @@ def _format_of(name: str, option: str) -> str:
         return "beir"
     form = _RUN_SUFFIXES.get(path.suffix.lower().removeprefix(".")) or format_of(path)
     if form is None:
-        raise shared.CommandError(
-            f"{name}: The name does not say the format. Say it: {option} {', '.join(_FORMATS)} or run."
-        )
+        text = f"{name}: The name does not say the format. Say it: {option} {', '.join(_FORMATS)} or run."
+        raise shared.CommandError(text)
     return form
 
 
@@ -96,9 +95,8 @@ def _convert_golden_set(
     except ConversionError as error:
         raise shared.CommandError(f"{options.source}: {error}") from None
     if not files:
-        raise shared.CommandError(
-            f"{options.source}: Nothing of it can be held as {to.upper()}. Convert it to JSONL."
-        )
+        message = f"{options.source}: Nothing of it can be held as {to.upper()}. Convert it to JSONL."
+        raise shared.CommandError(message)
     if target == shared.STANDARD and len(files) > 1:
         if shared.STANDARD not in files:
             raise shared.CommandError(f"{shared.STANDARD}: {to.upper()} is several files. Name a folder.")

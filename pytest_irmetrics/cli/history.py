@@ -85,9 +85,8 @@ def _choose(wanted: Sequence[str], directory: str) -> list[shared.Baseline]:
         matching += [one for one in found if one.path.absolute().as_posix().endswith(own)]
         chosen |= dict.fromkeys(matching)
         if not matching:
-            raise shared.CommandError(
-                f"No baseline from here on down is of a test {quote(text)}. There are baselines of {listed([one.test for one in found])}."
-            )
+            message = f"No baseline from here on down is of a test {quote(text)}. There are baselines of {listed([one.test for one in found])}."
+            raise shared.CommandError(message)
     return list(chosen) or found
 
 

@@ -236,9 +236,8 @@ def _write_csv(items: Sequence[Unjudged], titles: Titles, texts: Texts, options:
     """Write what there is to judge as CSV, with an empty column `rating`, for a spreadsheet. Raises CommandError."""
     out = options.out
     if out != shared.STANDARD and Path(out).exists():
-        raise shared.CommandError(
-            f"{out}: is there already, perhaps with ratings in it. Append those (--from), then delete it, or give another name."
-        )
+        message = f"{out}: is there already, perhaps with ratings in it. Append those (--from), then delete it, or give another name."
+        raise shared.CommandError(message)
     text = io.StringIO()
     writer = csv.writer(text)
     writer.writerow(["id", "query", "docid", "rating", "rank", "influence", "title", "text"])

@@ -58,9 +58,8 @@ def _metrics(text: str) -> tuple[Metric, ...]:
     except MetricError as error:
         raise argparse.ArgumentTypeError(str(error)) from None
     if not metrics or not all(metric.is_compared for metric in metrics):
-        raise argparse.ArgumentTypeError(
-            f"{text!r} is no list of metrics that a stored run tells. Write for example ndcg@10,mrr."
-        )
+        message = f"{text!r} is no list of metrics that a stored run tells. Write for example ndcg@10,mrr."
+        raise argparse.ArgumentTypeError(message)
     return metrics
 
 

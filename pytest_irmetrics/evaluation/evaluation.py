@@ -109,9 +109,8 @@ class Evaluation:
         metric = parse_metric(metric, custom=self.custom)
         if metric not in self.metrics and not (metric.kind == "overlap" and metric.is_within(self.depth)):
             have = ", ".join(metric.name for metric in self.metrics)
-            raise EvaluationError(
-                f"{metric.name} was not evaluated, {f'only {have}' if have else 'nor any other'}. Add it to `metrics`; in a test, to the setting ir_metrics."
-            )
+            text = f"{metric.name} was not evaluated, {f'only {have}' if have else 'nor any other'}. Add it to `metrics`; in a test, to the setting ir_metrics."
+            raise EvaluationError(text)
         return metric
 
     # Queries
@@ -208,14 +207,12 @@ class Evaluation:
             )
             number = float(value)
         except Exception as error:
-            raise EvaluationError(
-                f"the metric {metric.name} raised {type(error).__name__} on the query {query.id!r}: {error}. A metric of your own takes (query, ranking, k, **parameters) and returns a number."
-            ) from error
+            text = f"the metric {metric.name} raised {type(error).__name__} on the query {query.id!r}: {error}. A metric of your own takes (query, ranking, k, **parameters) and returns a number."
+            raise EvaluationError(text) from error
         if not abs(number) <= _MAX_SCORE:  # as is the case with NaN
             limit = f", of at most {_MAX_SCORE:g}" if math.isfinite(number) else ""
-            raise EvaluationError(
-                f"the metric {metric.name} returned {number:g} for the query {query.id!r}. A metric of your own returns a finite number{limit}."
-            )
+            text = f"the metric {metric.name} returned {number:g} for the query {query.id!r}. A metric of your own returns a finite number{limit}."
+            raise EvaluationError(text)
         return number
 
     def repeats(self, metric: str | Metric) -> Mapping[str, Sequence[float | None]]:
@@ -295,9 +292,8 @@ class Evaluation:
         """Raise EvaluationError where a query's retrieval failed: a mean over the others would hide it."""
         if self.errors:
             first = next(iter(self.errors))
-            raise EvaluationError(
-                f"{len(self.errors):,} of {plural(len(self.golden.queries), 'query')} could not be retrieved, so there is no mean. The first is {first!r}: {self.errors[first]}"
-            )
+            text = f"{len(self.errors):,} of {plural(len(self.golden.queries), 'query')} could not be retrieved, so there is no mean. The first is {first!r}: {self.errors[first]}"
+            raise EvaluationError(text)
 
     # Means
 

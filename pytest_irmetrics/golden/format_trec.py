@@ -76,7 +76,6 @@ def render(golden: GoldenSet, path: str, _form: str) -> dict[str, str]:
     if texts:
         files[_topics_path(path)] = "".join(f"{query_id}\t{text}\n" for query_id, text in texts.items())
     elif os.path.exists(_topics_path(path)):  # noqa: PTH110 - as above
-        raise ConversionError(
-            f"{_topics_path(path)} would give these queries, which have no text, its texts. Delete it."
-        )
+        message = f"{_topics_path(path)} would give these queries, which have no text, its texts. Delete it."
+        raise ConversionError(message)
     return files

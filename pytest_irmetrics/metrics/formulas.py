@@ -230,9 +230,8 @@ def err(hits: Hits, k: int, max_grade: int) -> float:
     As gdeval.pl, hence ir_measures ERR, which round to five digits.
     """
     if hits.grades and hits.grades[0] > max_grade:
-        raise MetricError(
-            f"a document has grade {hits.grades[0]}, above the top of the scale of err(max={max_grade}). Write err(max=N), where N is the highest grade of the scale."
-        )
+        text = f"a document has grade {hits.grades[0]}, above the top of the scale of err(max={max_grade}). Write err(max=N), where N is the highest grade of the scale."
+        raise MetricError(text)
     scale = 2.0**max_grade
     total = 0.0
     p_reached = 1.0

@@ -161,9 +161,8 @@ def _read_known(family: Family, cut: str | None, given: Mapping[str, str]) -> Me
     for parameter in family.parameters:
         if cutoff is None and (value := values.get(parameter.name)) in parameter.need_cutoff:
             said = f"{parameter.name}={value}"
-            raise MetricError(
-                f"{said} needs a cut-off, by which it divides where more documents are relevant. Write {family.name}({said})@10."
-            )
+            text = f"{said} needs a cut-off, by which it divides where more documents are relevant. Write {family.name}({said})@10."
+            raise MetricError(text)
     if cutoff is None and family.name == "precision":
         values.pop("denom", None)  # without a cut-off it is the definition
     return Metric(family.name, cutoff, tuple(sorted(values.items())))

@@ -55,9 +55,8 @@ def read_stored_run(item: GatedItem, against: Any) -> tuple[Run | None, Against]
         try:
             Retriever.of(against)
         except RetrievalError as error:
-            raise RetrievalError(
-                f"`against` takes a retriever, a Run or a path (of an Evaluation, its run). {error}"
-            ) from None
+            text = f"`against` takes a retriever, a Run or a path (of an Evaluation, its run). {error}"
+            raise RetrievalError(text) from None
         return None, Against()
     what = f"{file}:1: this run" if file else "The run given as `against`"
     _require(len(run), f"{what} {_NO_QUERY} Give one that answers the queries of this golden set.")
@@ -83,9 +82,8 @@ def _read_own_baseline(item: GatedItem) -> tuple[Run | None, Against]:
     if not path.exists():
         if replacing_all:
             return None, Against()
-        raise RunError(
-            f"There is no baseline for this test: {shown}.\n\n{_how_to_bring_back(item)}To store one, and then commit it: {update}"
-        )
+        text = f"There is no baseline for this test: {shown}.\n\n{_how_to_bring_back(item)}To store one, and then commit it: {update}"
+        raise RunError(text)
     try:
         if settings.update and path.is_file():
             from pytest_irmetrics.base.atomic_write import content_digest  # noqa: PLC0415 - only an updating run writes one
@@ -184,9 +182,8 @@ def run_of_other(other: Evaluation) -> tuple[Run, Against]:
     if other.errors:
         query_id, problem = next(iter(other.errors.items()))
         failed = plural(len(other.errors), "query")
-        raise EvaluationError(
-            f"The retriever given as `against` failed for {failed}; the first is {query_id!r}: {problem}"
-        )
+        text = f"The retriever given as `against` failed for {failed}; the first is {query_id!r}: {problem}"
+        raise EvaluationError(text)
     return other.run, Against("the other retriever", given=True)
 
 

@@ -88,9 +88,8 @@ _fork_key = pytest.StashKey[_Fork]()
 def _fork(config: pytest.Config, folder: Path) -> _Fork:
     """Return where HEAD left a branch. Raises GitError, also where a folder is in another repository than the root directory."""
     if nearest_repository(folder.resolve()) != nearest_repository(config.rootpath.resolve()):
-        raise GitError(
-            f"{folder} is in another Git repository than {config.rootpath}, as a submodule is, and its commits are not compared with that one's. Run its tests by themselves, with --rootdir there."
-        )
+        text = f"{folder} is in another Git repository than {config.rootpath}, as a submodule is, and its commits are not compared with that one's. Run its tests by themselves, with --rootdir there."
+        raise GitError(text)
     if _fork_key not in config.stash:
         repository, settings = Repository(config.rootpath), run_config(config)
         since, directory = settings.since, settings.baseline_dir

@@ -104,9 +104,8 @@ class GatedItem:
         if isinstance(given, (str, os.PathLike)):
             return self.settings.golden_set(Path(self.node.path).parent / given)
         if given is not None:
-            raise MisuseError(
-                f'golden={given!r} is no golden set. Give a path, a GoldenSet, or judgments: {{"query": {{"document": 1}}}}.'
-            )
+            text = f'golden={given!r} is no golden set. Give a path, a GoldenSet, or judgments: {{"query": {{"document": 1}}}}.'
+            raise MisuseError(text)
         if self.parameter.path is None:
             raise MisuseError(self.parameter.problem or _NO_GOLDEN_SET)
         return self.settings.golden_set(self.parameter.path)
@@ -296,23 +295,20 @@ def _require_own_fixtures(node: pytest.Item, *, gives_retriever: bool) -> None:
 def _read_provenance(given: Any) -> Provenance | None:
     """Return what the fixture `ir_provenance` gave as plain values; None where it says nothing. Raises MisuseError."""
     if not isinstance(given, Mapping):
-        raise MisuseError(
-            f'The fixture ir_provenance gave {describe(given)}. Give a mapping of names to text or numbers: {{"model": "minilm", "docs": 973}}.'
-        )
+        text = f'The fixture ir_provenance gave {describe(given)}. Give a mapping of names to text or numbers: {{"model": "minilm", "docs": 973}}.'
+        raise MisuseError(text)
     found: dict[str, str | float] = {}
     for name, value in given.items():
         number = as_float(value)
         if not isinstance(name, str) or not name:
-            raise MisuseError(
-                f"The fixture ir_provenance has the name {describe(name)}. A name is a text that is not empty."
-            )
+            text = f"The fixture ir_provenance has the name {describe(name)}. A name is a text that is not empty."
+            raise MisuseError(text)
         if isinstance(value, str):
             found[str.__str__(name)] = str.__str__(value)
         elif number is not None and math.isfinite(number):
             whole = isinstance(value, SupportsIndex)
             found[str.__str__(name)] = int(value) if whole else as_whole_number(number)
         else:
-            raise MisuseError(
-                f"The fixture ir_provenance gave {describe(value)} for {name!r}, which is neither a text nor a finite number. Write it as text, or leave it out."
-            )
+            text = f"The fixture ir_provenance gave {describe(value)} for {name!r}, which is neither a text nor a finite number. Write it as text, or leave it out."
+            raise MisuseError(text)
     return found or None

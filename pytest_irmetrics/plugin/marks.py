@@ -75,9 +75,8 @@ def _golden_parameters(marks: Sequence[pytest.Mark], folder: Path) -> dict[str, 
             other = found.setdefault(item_id, one)
             if other != one:
                 shown = f"{_shown(other, folder)} and {_shown(one, folder)}"
-                raise MisuseError(
-                    f"Two golden sets have the id {item_id!r}: {shown}. Rename one, or mark two tests."
-                )
+                text = f"Two golden sets have the id {item_id!r}: {shown}. Rename one, or mark two tests."
+                raise MisuseError(text)
     # Path.resolve raises where links lead in a circle.
     known = dict.fromkeys(os.path.realpath(one.path) for one in found.values() if one.path)
     siblings = tuple(map(Path, known))

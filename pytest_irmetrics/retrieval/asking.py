@@ -50,9 +50,8 @@ class Asking:
     def __init__(self, queries: Iterable[Query], target: Retriever, options: RetrievalOptions) -> None:
         self.options, self.target = options, target
         if options.executor is not None and self.target.is_async:
-            raise RetrievalError(
-                "An async retriever cannot run in ir_executor. Leave the fixture out: ir_concurrency is enough."
-            )
+            text = "An async retriever cannot run in ir_executor. Leave the fixture out: ir_concurrency is enough."
+            raise RetrievalError(text)
         self._queries = {query.id: query for query in queries}
         # For each repeat, by query.
         self._results: list[dict[str, Result]] = [{} for _ in range(options.repeat)]

@@ -101,9 +101,8 @@ def ask_on_session_loop(asking: Asking) -> None:
     if is_loop_running():
         for answer in asking.pending:
             answer.close()
-        raise RetrievalError(
-            "The retriever is async, and an event loop is running here already. Use `await irmetrics.acheck()` or `await irmetrics.aevaluate()`; in a notebook `await asyncio.to_thread(evaluate, golden, retriever)`."
-        )
+        text = "The retriever is async, and an event loop is running here already. Use `await irmetrics.acheck()` or `await irmetrics.aevaluate()`; in a notebook `await asyncio.to_thread(evaluate, golden, retriever)`."
+        raise RetrievalError(text)
     if _runner is None:
         _runner = asyncio.Runner(loop_factory=asyncio.new_event_loop)
         atexit.register(close_session_loop)

@@ -52,9 +52,8 @@ def read_chunk_ranking(
         own_id, text, content = _own_id(item, document), texts[rank - 1], ""
         if document in judged:
             if text is None or is_blank:
-                raise AnswerError(
-                    f"result {rank} is {describe(item)}. This query judges {quote(document)} by passage, and the result has no text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or `content`."
-                )
+                message = f"result {rank} is {describe(item)}. This query judges {quote(document)} by passage, and the result has no text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or `content`."
+                raise AnswerError(message)
             text = content = normalize_text(text)
         first = first_ranks.setdefault((document, own_id or text), rank)
         if first != rank:

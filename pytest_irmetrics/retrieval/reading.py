@@ -118,9 +118,8 @@ def _given_id(given: Any, rank: int, item: Any) -> str:
     """Return the id that `ir_doc_id` gave for an item."""
     doc = as_id(given)
     if doc is None:
-        raise AnswerError(
-            f"ir_doc_id gave {describe(given)} for result {rank}, {describe(item)}. It returns an id: text, an integer or a UUID."
-        )
+        text = f"ir_doc_id gave {describe(given)} for result {rank}, {describe(item)}. It returns an id: text, an integer or a UUID."
+        raise AnswerError(text)
     return doc
 
 
@@ -129,9 +128,8 @@ def _descending(score: float, before: float) -> float:
     if math.isnan(score):
         raise RefusedError("Its score is NaN.")
     if score > before:
-        raise RefusedError(
-            f"Its score is above that of the result before it ({before!r}), and the best comes first. Where the number is a distance, return ids alone."
-        )
+        text = f"Its score is above that of the result before it ({before!r}), and the best comes first. Where the number is a distance, return ids alone."
+        raise RefusedError(text)
     return score
 
 

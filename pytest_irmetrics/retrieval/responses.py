@@ -88,9 +88,8 @@ def _frame_ids(frame: Any) -> Any:
         if name in frame.columns:
             return frame[name]
     names = listed([*frame.columns], FEW, lambda name: quote(str(name), 20))
-    raise reading.RefusedError(
-        f"A frame needs a column `id` or `_id`, and this one has: {names}. Return the column that holds the ids."
-    )
+    text = f"A frame needs a column `id` or `_id`, and this one has: {names}. Return the column that holds the ids."
+    raise reading.RefusedError(text)
 
 
 def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
@@ -106,9 +105,8 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
             if lists:  # of several the first that holds ids, else the first that holds anything
                 best = max(lists, key=lambda i: 2 * len(lists[i]) - len(reading.without_id(lists[i])))
                 why = f"`{best}` is a list: return that"
-            raise reading.RefusedError(
-                f"It is not a mapping of id to score: {why}. Its keys: {listed([*answer], FEW, as_code)}."
-            )
+            text = f"It is not a mapping of id to score: {why}. Its keys: {listed([*answer], FEW, as_code)}."
+            raise reading.RefusedError(text)
         if math.isnan(score):
             raise reading.RefusedError(f"The score of {describe(key)} is NaN.")
         scores.append((doc, score))
@@ -236,15 +234,13 @@ def _require_all(response: Any) -> None:
         value = _at(response, path)
         if value is not None and (value < 100 if path == "@search.coverage" else value):
             shown = printable(str(value), 60)
-            raise reading.RefusedError(
-                f"`{path.replace('/', '.')}` is {shown}: it holds part of the results. {cure}"
-            )
+            text = f"`{path.replace('/', '.')}` is {shown}: it holds part of the results. {cure}"
+            raise reading.RefusedError(text)
     # A shard that is not allocated counts as neither successful nor failed.
     shards, answering = _at(response, "_shards/total"), _at(response, "_shards/successful")
     if isinstance(shards, int) and isinstance(answering, int) and answering < shards:
-        raise reading.RefusedError(
-            f"{answering} of {shards} `_shards` answered: it holds part of the results. Mend the index."
-        )
+        text = f"{answering} of {shards} `_shards` answered: it holds part of the results. Mend the index."
+        raise reading.RefusedError(text)
 
 
 def _at(value: Any, path: str) -> Any:

@@ -62,9 +62,8 @@ class Run:
 
     def __init__(self, rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> None:
         if not hasattr(rankings, "items"):
-            raise RunError(
-                f"the rankings are of type {type(rankings).__name__}. Give a mapping of query id to ids, best first."
-            )
+            text = f"the rankings are of type {type(rankings).__name__}. Give a mapping of query id to ids, best first."
+            raise RunError(text)
         with paused_gc():
             self._fill(_checked_answers(rankings), _UNKNOWN)
 
@@ -153,9 +152,8 @@ class Run:
             file.parent.stat()  # a folder that is not there may be misspelt
             write_output(file, packed_as_named(file, data))
         except (OSError, ValueError) as error:  # ValueError: no file can have such a path
-            raise RunError(
-                f"{where}: cannot be written: {getattr(error, 'strerror', None) or error}."
-            ) from None
+            text = f"{where}: cannot be written: {getattr(error, 'strerror', None) or error}."
+            raise RunError(text) from None
 
 
 def _checked_answers(rankings: Mapping[str, Sequence[str] | Mapping[str, float]]) -> dict[str, Answer]:

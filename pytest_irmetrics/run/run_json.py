@@ -187,9 +187,8 @@ def _fields(values: object, plain: object, keys: Mapping[str, _Key], of: str) ->
         try:
             fields.append(f'"{key}": {kind.write(value)}')
         except (TypeError, ValueError, RecursionError) as error:
-            raise RunError(
-                f"{of}: {key} cannot be stored: {printable(str(error))}. Use text, finite numbers, lists and mappings."
-            ) from None
+            text = f"{of}: {key} cannot be stored: {printable(str(error))}. Use text, finite numbers, lists and mappings."
+            raise RunError(text) from None
     return fields
 
 
@@ -314,6 +313,5 @@ def _run_of_test(tests: list[Any], shown: str, test: str | None) -> Mapping[str,
         raise RunError(f"{shown}:1: is a report without a run: no test measured anything. Write it anew.")
     some = listed(wanted or list(found), _MOST_TESTS, lambda name: quote(name, 200))
     has = f"{len(wanted)} runs," if wanted else f"no run of a test {quote(str(test), 200)}, but runs"
-    raise RunError(
-        f"{shown}:1: has {has} of {some}. Say whose is wanted: `--test` and a part of its id that no other has; in a fixture of function scope `Run.load(path, test=request.node.nodeid)`."
-    )
+    text = f"{shown}:1: has {has} of {some}. Say whose is wanted: `--test` and a part of its id that no other has; in a fixture of function scope `Run.load(path, test=request.node.nodeid)`."
+    raise RunError(text)

@@ -72,9 +72,8 @@ def loads(text: str) -> SessionReport:
         raise IRMetricsError("is not a report. Give a file that `pytest --ir-report=json:PATH` wrote.")
     version = document.get("version")
     if not isinstance(version, int) or version > VERSION:
-        raise IRMetricsError(
-            f"was written in a version of the format that this pytest-irmetrics does not know; it reads up to {VERSION}. Upgrade pytest-irmetrics, or write the report anew."
-        )
+        message = f"was written in a version of the format that this pytest-irmetrics does not know; it reads up to {VERSION}. Upgrade pytest-irmetrics, or write the report anew."
+        raise IRMetricsError(message)
     try:
         return _session(document)
     except (KeyError, TypeError, ValueError, RunError) as error:
