@@ -7,7 +7,7 @@ from collections.abc import Awaitable, Callable, Coroutine, Iterator, Sequence
 from contextlib import nullcontext
 from pathlib import Path
 from time import monotonic
-from typing import Any, NoReturn
+from typing import TYPE_CHECKING, Any, NoReturn
 
 import pytest
 
@@ -29,6 +29,9 @@ from pytest_irmetrics.reports.item_report import FIXTURE_TO_PASTE, ROW_VERDICTS,
 from pytest_irmetrics.retrieval import RetrievalOptions, Retrieved, aretrieve, replay, retrieve
 from pytest_irmetrics.run import Run, RunError
 from pytest_irmetrics.thresholds import Gates
+
+if TYPE_CHECKING:
+    from pytest_irmetrics.analysis.since import CommittedTest
 
 Ask = Callable[[Sequence[Query], Any, RetrievalOptions], Awaitable[Retrieved]]
 """`aretrieve`, or `_ask_here`."""
@@ -128,22 +131,14 @@ class IRMetrics:
             item.queries()  # skips the test that has none of --ir-query
             stored, compared = read_stored_run(item, against)
             asked = item.retriever(retriever)
+            _require_other(asked, stored, against)
             if isinstance(asked, Run):
-                if stored is not None and asked.source == stored.source is not None:
-                    raise RunError(_ITSELF)
                 said = "No search was asked: the answers are those of a recorded run."
                 item.notes.append(Note("normal", said))
-            if against is not None and against is asked:
-                why = "`against` is the retriever itself, so nothing can fall. Give the other one."
-                raise MisuseError(why)
             gates = item.gates(compared.gone_tags)
             if item.settings.selftest:
                 return self._selftest(item, stored, gates, compared)
-            committed = None
-            if item.settings.since:
-                from pytest_irmetrics.plugin.committed import read_committed  # noqa: PLC0415 - only with --ir-since
-
-                committed = read_committed(item)
+            committed = _read_committed(item)
             now = await _measure(item, asked, ask, stored)
             if now.errors:  # then there is nothing to compare
                 stored = against = committed = None
@@ -155,14 +150,8 @@ class IRMetrics:
             held = item.written_gates if comparison is None else gates
             result = _decided(item, held, now, comparison, compared)
             add_notes(item, result)
-            if committed is not None and not item.settings.only_queries:
-                from pytest_irmetrics.analysis.since import add_since  # noqa: PLC0415 - as above
-
-                add_since(result, None if item.settings.update else baseline, gates, committed)
-            elif committed is not None and committed.run and not (result.failed or compared.given):
-                # A query that passes is looked at as in the failure that prints the command.
-                result.comparison = Comparison(now, now.of_run(committed.run))
-                result.against = Against(committed.report.where)
+            if committed is not None:
+                _compare_since(item, result, baseline, gates, committed)
             return self._conclude(item, result)
         except IRMetricsError as error:
             self._fail_check(str(error))
@@ -259,6 +248,39 @@ class IRMetrics:
         if item.settings.gates:
             return f"This run gates on the stored baselines, and this test's {never}, {_CALL_CHECK}"
         return ""
+
+
+def _require_other(asked: Any, stored: Run | None, against: Any) -> None:
+    """Raise RunError or MisuseError where what is asked is compared with itself, so that nothing can fall."""
+    if isinstance(asked, Run) and stored is not None and asked.source == stored.source is not None:
+        raise RunError(_ITSELF)
+    if against is not None and against is asked:
+        text = "`against` is the retriever itself, so nothing can fall. Give the other one."
+        raise MisuseError(text)
+
+
+def _read_committed(item: GatedItem) -> CommittedTest | None:
+    """Return what a test was judged by at the commit of ``--ir-since``; None without that option. Raises GitError."""
+    if not item.settings.since:
+        return None
+    from pytest_irmetrics.plugin.committed import read_committed  # noqa: PLC0415 - only with --ir-since
+
+    return read_committed(item)
+
+
+def _compare_since(
+    item: GatedItem, result: ItemResult, stored: Evaluation | None, gates: Gates, committed: CommittedTest
+) -> None:
+    """Add to a result what changed since the commit of ``--ir-since``; with ``--ir-query`` show the query beside its answer there."""
+    if not item.settings.only_queries:
+        from pytest_irmetrics.analysis.since import add_since  # noqa: PLC0415 - only with --ir-since
+
+        add_since(result, None if item.settings.update else stored, gates, committed)
+    elif committed.run and not (result.failed or result.against.given):
+        # A query that passes is looked at as in the failure that prints the command.
+        now = result.evaluation
+        result.comparison = Comparison(now, now.of_run(committed.run))
+        result.against = Against(committed.report.where)
 
 
 async def _measure(item: GatedItem, retriever: Any, ask: Ask, stored: Run | None = None) -> Evaluation:

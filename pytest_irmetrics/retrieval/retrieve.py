@@ -58,10 +58,9 @@ async def aretrieve(queries: Iterable[Query], retriever: Any, options: Retrieval
             reply = call_retriever(asking.target.function, call, options)
             asking.add(await await_answer(reply, options))
     else:
-        text = (
+        raise RetrievalError(
             "ir_timeout, ir_concurrency and ir_executor need asyncio in an async test. Leave them out here."
         )
-        raise RetrievalError(text)
     return asking.result()
 
 
