@@ -212,12 +212,8 @@ def _with_moved_queries(
     answered = {query_id: queries[query_id] for query_id in queries if query_id not in wanted}
     moved, moved_from = dict[str, Answer](), dict[str, tuple[str, str]]()
     then = BaselineName.of(path_then)
-
-    def likeness(path: str) -> int:
-        other = BaselineName.of(path)
-        return len(other.parts & then.parts) + (other.function == then.function)
-
-    others = sorted({*fork.baselines} - {path_then}, key=lambda one: (-likeness(one), one))
+    others = sorted({*fork.baselines} - {path_then})
+    others.sort(key=lambda one: then.likeness(BaselineName.of(one)), reverse=True)
     for one in (path_then, *others) if wanted else ():
         with suppress(IRMetricsError):  # then the test that it is of fails
             run = fork.stored_run(one) or Run({})

@@ -7,7 +7,7 @@ a ranking twice, however chunks overlap, and no score leaves its range.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Iterator, Sequence
 from itertools import chain, count
 from typing import Any
 
@@ -44,34 +44,17 @@ def read_chunk_ranking(
     for passage in sorted(query.passages, key=lambda passage: -passage.grade):
         judged.setdefault(passage.doc, []).append(passage)
     ranking: dict[str, None] = {}
-    first_ranks: dict[tuple[str, str | None], int] = {}
-    texts = [_text(item) for item in items]
-    is_blank = not any(text and text.strip() for text in texts)
-    # Of each chunk: whether it came before, which passages it holds, or nearly holds, and which entries it has in the ranking.
-    for rank, (item, document) in enumerate(zip(items, documents, strict=True), start=1):
-        own_id, text, content = _own_id(item, document), texts[rank - 1], ""
-        if document in judged:
-            if text is None or is_blank:
-                message = f"result {rank} is {describe(item)}. This query judges {quote(document)} by passage, and the result has no text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or `content`."
-                raise AnswerError(message)
-            text = content = normalize_text(text)
-        first = first_ranks.setdefault((document, own_id or text), rank)
-        if first != rank:
-            if collapse:
-                continue
-            shown = own_id or (f"{document}: {text}" if text else document)
-            raise reading.repeat_error("chunk", shown, first, rank, len(items))
-        wanted = judged.get(document, ())
+    for document, own_id, text in _read_chunks(items, documents, judged, collapse=collapse):
+        wanted, content = judged.get(document, ()), text or ""
         held = [passage.key for passage in wanted if passage.normalized in content]
         for passage in wanted:
             if how := "" if passage.key in held else _near_match(passage, content):
                 # Of several chunks the one that says most of what to mend, which is the first in the alphabet.
                 how = min(how, seen.almost_held.get((query.id, passage.key), how))
                 seen.almost_held[query.id, passage.key] = how
-        stands_for: list[str] = held
-        # Of a query that judges by document alone no chunk is anything else, whether or not its document is judged.
-        if document not in judged and (document in own or not query.passages):
-            stands_for = [document]
+        # Of a query that judges by document alone a chunk is its document, whether or not that is judged.
+        is_document = document not in judged and (document in own or not query.passages)
+        stands_for = [document] if is_document else held
         entries = [entry for entry in stands_for if entry not in ranking]
         if stands_for and not entries and collapse:
             continue
@@ -80,6 +63,31 @@ def read_chunk_ranking(
         if text and len(text) <= LONGEST_PASSAGE:
             kept_texts.update(dict.fromkeys(entries, text))
     return tuple(ranking)
+
+
+def _read_chunks(
+    items: Sequence[Any], documents: Sequence[str], judged: Collection[str], *, collapse: bool
+) -> Iterator[tuple[str, str | None, str | None]]:
+    """Yield the document of each chunk, its own id and its text, normalized where its document is `judged` by passage.
+
+    Where `collapse`, without what came before, for which AnswerError is raised else; and for a chunk without the text to look in.
+    """
+    texts = [_text(item) for item in items]
+    is_blank = not any(text and text.strip() for text in texts)
+    first_ranks: dict[tuple[str, str | None], int] = {}
+    for rank, (item, document) in enumerate(zip(items, documents, strict=True), start=1):
+        own_id, text = _own_id(item, document), texts[rank - 1]
+        if document in judged:
+            if text is None or is_blank:
+                said = f"result {rank} is {describe(item)}. This query judges {quote(document)} by passage, and the result has no text to look in. Return chunks with their text, under the key or attribute `text`, `page_content` or `content`."
+                raise AnswerError(said)
+            text = normalize_text(text)
+        first = first_ranks.setdefault((document, own_id or text), rank)
+        if first == rank:
+            yield document, own_id, text
+        elif not collapse:
+            shown = own_id or (f"{document}: {text}" if text else document)
+            raise reading.repeat_error("chunk", shown, first, rank, len(items))
 
 
 def _near_match(passage: Passage, text: str) -> str:

@@ -77,6 +77,10 @@ class BaselineName(NamedTuple):
         """The parts of the parameter ids, between the `-` of them."""
         return {*self.ids.strip("[]").split("-")} - {""}
 
+    def likeness(self, other: BaselineName) -> int:
+        """Count the parts that the parameters of two tests share, and one more where they are one function."""
+        return len(self.parts & other.parts) + (self.function == other.function)
+
     def may_be_in(self, file: Path, module: object) -> bool:
         """Tell whether a test module, as it was imported, has the function; of None, which was not, whether its file may name it.
 
