@@ -85,19 +85,24 @@ def _judge(case: Case, gate: Gate) -> Verdict | None:
         verdict = obstacle or _JUDGES[gate.word](case, gate)
     except NoQueryError as error:
         verdict = Verdict.of(gate, "failed", f"A gate over no query: {error}", over_no_query=True)
-    # What replaces the baseline is not held to it; where there was none, nothing is said of that.
-    compares = gate.compares or (verdict is not None and verdict.state == "not checked")
-    if case.storing and compares and verdict is not None and verdict.state != "passed":
-        if case.comparison is None:
-            return None
-        text = f"{verdict.text} An update is not held to that."
-        verdict = verdict._replace(state="not checked", text=text, on_fall=False, broken_by=None)
+    if verdict is not None and case.storing:
+        verdict = _while_storing(case, gate, verdict)
     # The next baseline would not have the tag, and so no gate on it.
     is_gone = gate.tag in case.against.gone_tags
     if is_gone and verdict is not None and (verdict.over_no_query or not verdict.failed):
         text = f"A gate over no query: {gate.metric} has none tagged {gate.tag!r} any more. Give the tag back, or store a new baseline."
         return Verdict.of(gate, "failed", text)._replace(word="baseline")
     return verdict
+
+
+def _while_storing(case: Case, gate: Gate, verdict: Verdict) -> Verdict | None:
+    """Return a verdict of a run that replaces the baseline, and is not held to it; None where there was none to be held to."""
+    if verdict.state == "passed" or not (gate.compares or verdict.state == "not checked"):
+        return verdict
+    if case.comparison is None:
+        return None
+    text = f"{verdict.text} An update is not held to that."
+    return verdict._replace(state="not checked", text=text, on_fall=False, broken_by=None)
 
 
 def _bound(case: Case, gate: Gate) -> Verdict:
