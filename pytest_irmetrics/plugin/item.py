@@ -6,7 +6,7 @@ import math
 import os
 import shlex
 import sys
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from difflib import get_close_matches
 from functools import cached_property
 from inspect import unwrap
@@ -281,15 +281,22 @@ def _require_own_fixtures(node: pytest.Item, *, gives_retriever: bool) -> None:
     # pytest has no public way to them.
     definitions = getattr(getattr(node, "_fixtureinfo", None), "name2fixturedefs", {})
     for name, found in definitions.items() if is_outside else ():
-        # By what holds it, not by where it is written: a conftest.py, or the test's module, may import it, or call what makes it.
-        function, also = unwrap(found[-1].func), getattr(found[-1].func, "__name__", name)
-        held = [one for one, space in spaces if unwrap(space.get(name, space.get(also))) is function]
-        files = [one for one in held if one.suffix == ".py"]
+        files = _files_that_hold(name, found[-1].func, spaces)
         is_scoped = path.is_relative_to(root) and all(one.is_relative_to(root) for one in files)
-        near = [one for one in files if path.is_relative_to(one.parent) or one.parent == for_packages]
-        is_meant = files != held or is_scoped or near or (gives_retriever and name == "retriever")
-        if files and not is_meant:
+        is_own = any(path.is_relative_to(one.parent) or one.parent == for_packages for one in files)
+        is_unused = gives_retriever and name == "retriever"
+        if files and not (is_scoped or is_own or is_unused):
             raise MisuseError(_OTHER_FOLDER.format(name, run_config(config).shown(files[0]), root))
+
+
+def _files_that_hold(name: str, function: Any, spaces: Iterable[tuple[Path, Any]]) -> list[Path]:
+    """Return the ``conftest.py`` files and test modules that hold a fixture; none where a plugin does, whose fixtures are for all.
+
+    Not the file where it is written: each of these may import it, or call what makes it. `spaces` are all files and plugins, with their names.
+    """
+    inner, also = unwrap(function), getattr(function, "__name__", name)
+    held = [one for one, space in spaces if unwrap(space.get(name, space.get(also))) is inner]
+    return held if all(one.suffix == ".py" for one in held) else []
 
 
 def _read_provenance(given: Any) -> Provenance | None:

@@ -101,13 +101,12 @@ def _verdicts(item: ItemReport) -> Iterator[Block]:
     The HTML report has some at its top, and leaves out here a block of the same text.
     """
     tabled = {(row.metric, row.tag) for row in _failed_rows(item)}
-    failed = item.failed_gates
-    first_drop = next((gate for gate in failed if gate.on_fall and gate.details), None)
+    first_drop = next((gate for gate in item.failed_gates if gate.on_fall and gate.details), None)
     others = 0
-    for place, gate in enumerate(failed):
+    for place, gate in enumerate(item.failed_gates):
         # Its row says all that such a verdict does; any other may say what mends it.
-        measured = gate.word in ("max_drop", "min", "max")
-        in_table = measured and (gate.metric, gate.tag) in tabled and not (gate.single or gate.as_stored)
+        measured = gate.word in ("max_drop", "min", "max") and not (gate.single or gate.as_stored)
+        in_table = measured and (gate.metric, gate.tag) in tabled
         if place and in_table and gate is not first_drop:
             continue
         others += bool(place) and not in_table
@@ -115,17 +114,21 @@ def _verdicts(item: ItemReport) -> Iterator[Block]:
         yield Text(gate.text, "bad", level=level)
         if item.provenance and not place:
             yield Text(item.provenance)
-        shown = len(gate.details) if not gate.on_fall else 0 if in_table else _MAIN_DETAILS
-        details = gate.details if gate is first_drop else gate.details[:shown]
-        indent = 0 if FIXTURE_TO_PASTE in details else 1
-        for number, detail in enumerate(details):
-            yield Text(detail, indent=indent, level=level if number < shown else Level.VERBOSE)
+        most = len(gate.details) if not gate.on_fall else 0 if in_table else _MAIN_DETAILS
+        yield from _details(gate, level, most, in_full=gate is first_drop)
     if others > _MORE_VERDICTS:
         more = plural(others - _MORE_VERDICTS, "more gate fails", "more gates fail")
         yield Text(f"{more} (-v names them).", until=Level.NORMAL)
-    if origins := dict.fromkeys(gate.origin for gate in failed if gate.origin):
+    if origins := dict.fromkeys(gate.origin for gate in item.failed_gates if gate.origin):
         yield Text(f"Limits set by {listed([*origins], between='; ')}.", level=Level.VERBOSE)
     yield from map(Text, item.kind_sentences)
+
+
+def _details(gate: VerdictReport, level: Level, most: int, *, in_full: bool) -> Iterator[Block]:
+    """Yield the details of a failed verdict, at most so many at its own level; where `in_full` the others with ``-v``."""
+    indent = 0 if FIXTURE_TO_PASTE in gate.details else 1
+    for number, detail in enumerate(gate.details if in_full else gate.details[:most]):
+        yield Text(detail, indent=indent, level=level if number < most else Level.VERBOSE)
 
 
 def _failed_rows(item: ItemReport) -> list[ScoreRow]:

@@ -20,26 +20,15 @@ def query_block(
     query: QueryReport, item: ItemReport, level: Level = Level.NORMAL, *, in_full: bool = False
 ) -> Query:
     """Return one query with the scores that explain a failure, or all of them, and the documents that moved."""
-    explains = query.scores if in_full or query.explains is None else query.explains
-    facts = [
-        f"{name} {change_text(query.scores_before[name], now) if query.delta(name) else score_text(now)}"
-        for name in explains
-        if (now := query.scores.get(name)) is not None
-    ]
-    # The line above the queries counts those of the first failed limit, which others may follow.
-    first = item.explaining_gates[0].queries if query.explains is not None and not in_full else ()
-    facts += ["of another limit"] if len(first) >= WORST and query.query_id not in first else []
-    facts += [] if query.took is None else [f"took {query.took:,.1f} ms"]
+    explains = [*(query.scores if in_full or query.explains is None else query.explains)]
     # Of what was only slow the ranking explains nothing.
     shown = query.error is None and not (explains and query.scores.keys().isdisjoint(explains))
-    if shown and (query.before or in_full) and not query.now:
-        facts.append("no results")
-    cuts = [name.rpartition("@")[2] for name in query.explains or [item.leading_metric or ""]]
-    documents = _Documents(query, item.titles, max(int(k) + 1 if k.isdecimal() else inf for k in cuts))
+    documents = _Documents(query, item.titles, _reach(query.explains or [item.leading_metric or ""]))
     missing = documents.missing() if shown else []
+    none = ["no results"] if shown and (query.before or in_full) and not query.now else []
     return Query(
         report=query,
-        facts=facts,
+        facts=[*_scores(query, explains), *_besides(query, item, in_full=in_full), *none],
         faults=[*documents.faults()] if query.error is None else [query.error],
         # Of those that only -v shows, what moved: what moved it is the same in most.
         moved=[*documents.moved(missing)][: 1 if level is Level.VERBOSE else None] if shown else (),
@@ -50,10 +39,36 @@ def query_block(
     )
 
 
+def _scores(query: QueryReport, names: Iterable[str]) -> Iterator[str]:
+    """Yield a query's scores by these metrics, `mrr 1.000 → 0.500` where one moved."""
+    for name in names:
+        now = query.scores.get(name)
+        if now is not None:
+            both = query.delta(name)
+            yield f"{name} {change_text(query.scores_before[name], now) if both else score_text(now)}"
+
+
+def _besides(query: QueryReport, item: ItemReport, *, in_full: bool) -> Iterator[str]:
+    """Yield what stands beside a query's scores: that another limit than the first failed one is about it, and how long it took."""
+    # The line above the queries counts those of the first, which others may follow.
+    first = item.explaining_gates[0].queries if query.explains is not None and not in_full else ()
+    if len(first) >= WORST and query.query_id not in first:
+        yield "of another limit"
+    if query.took is not None:
+        yield f"took {query.took:,.1f} ms"
+
+
+def _reach(names: Iterable[str]) -> float:
+    """Return the first rank that none of some metrics sees: one below their deepest cut-off, or none where one has no cut-off."""
+    cuts = [name.rpartition("@")[2] for name in names]
+    return max(int(k) + 1 if k.isdecimal() else inf for k in cuts)
+
+
 class _Documents:
     """What is said of the documents of one query: their judgments, and where they stood before and stand now."""
 
     def __init__(self, query: QueryReport, titles: Mapping[str, str], reach: float) -> None:
+        """`reach` is the first rank that the metrics do not see."""
         self._query, self._titles, self._reach = query, titles, reach
         self._before, self._now = _ranks(query.before or ()), _ranks(query.now)
 
