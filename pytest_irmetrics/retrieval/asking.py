@@ -90,10 +90,10 @@ class Asking:
         most: int,
         timeout: float | None,
     ) -> Iterator[tuple[Iterable[Any], float]]:
-        """Have at most so many calls in flight at once, and add their replies; cancel what is left, however it ends.
+        """Make the calls, at most `most` of them in flight at once, and add their replies; cancel those in flight where it ends early.
 
-        `start` begins a call, or goes on with an answer that has to be awaited, and returns a future of threads or asyncio,
-        and `reply_of` takes its reply. Yields the futures of which one is to be waited for, and for how many seconds at most.
+        `start` begins a call, or awaits the answer to one, and returns a future of threads or asyncio, and `reply_of` returns
+        the reply of a future that is done. Yields the futures in flight: the caller waits until one is done, for as many seconds at most.
         """
         flying: dict[Any, tuple[Call, float]] = {}
         seconds = inf if timeout is None else timeout
@@ -160,9 +160,9 @@ class Asking:
             options.progress(len(reply.outcomes))
 
     def _ranking(self, query_id: str, result: Result, *, by_source: bool) -> Sequence[str]:
-        """Return a result's ranking: of documents with two names by that which the baseline has, else as `by_source` tells.
+        """Return a result's ranking; of documents that have an id and a source, by which the baseline has them, else as `by_source` says.
 
-        A comparison would take a document of two names for two.
+        By the other of the two a comparison would take each for another document.
         """
         if result.ranking_by_source is None:
             return result.ranking
@@ -208,15 +208,15 @@ class Asking:
 
 
 def _most_go_by_source(results: Sequence[Result]) -> bool:
-    """Tell whether documents that have an id and a source, neither of them judged, go by the source: as those of most other results do.
+    """Tell whether documents of which the golden set judges neither the id nor the source (`by_source` is None) go by the source.
 
-    Where there are no others they go by the source, unless that may be the name of a store or a kind: it comes back for more
-    than half of the queries, or has many ids.
+    As most of the results do of which it judges one. Where there are none, by the source, unless that may be the name of a
+    store or a kind: it comes back for more than half of the queries, or has many ids.
     """
-    others = Counter(one.by_source for one in results if one.ranking)
-    if others[True] or others[False]:
-        return others[True] > others[False]
-    # Others, such as chunks with a judged passage, have one name alone.
+    votes = Counter(one.by_source for one in results if one.ranking)
+    if votes[True] or votes[False]:
+        return votes[True] > votes[False]
+    # Results without it, such as chunks with a judged passage, have one name alone.
     found = [one for one in results if one.ranking_by_source is not None]
     sources = Counter(chain.from_iterable({*map(document_of, one.ranking_by_source or ())} for one in found))
     ids = {doc_id for one in found for doc_id in one.ranking}

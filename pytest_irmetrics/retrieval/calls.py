@@ -87,9 +87,9 @@ class Result(NamedTuple):
     """How many results came back. The ranking may have fewer, without duplicates, or more: a chunk may hold several
     passages."""
     by_source: bool | None = False
-    """By which of its two names a framework's document goes: False its id, True what its metadata name; None where neither is judged, and other answers decide (`Asking`)."""
+    """Whether a framework's document is called by the source that its metadata name (True) or by its id (False); None where the golden set judges neither: `_most_go_by_source` of asking.py then decides for all queries."""
     ranking_by_source: Sequence[str] | None = None
-    """Where `by_source` is None: the same ranking by what the metadata name, while `ranking` is by ids; else None."""
+    """Where `by_source` is None, the same documents by their sources, while `ranking` has their ids; else None."""
 
 
 class Reply(NamedTuple):
@@ -184,7 +184,7 @@ def _results_of_batch(queries: Sequence[Query], answer: Any) -> Iterator[tuple[Q
 
 
 def _read_result(query: Query, result: Any, call: Call, options: RetrievalOptions) -> Result | str:
-    """Return the ids of what came back for one query of a call, or a sentence that says what went wrong."""
+    """Return the result for one query of a call, or a sentence that says what went wrong."""
     answer = result if isinstance(result, Staged) else Staged(result, {})
     items, seen = [], options.seen or Seen()
     try:
@@ -217,7 +217,7 @@ def _read_ranking(
     """
     if len(seen.items) < _MOST_KEPT:
         seen.items += items
-    doc_id, returned, other_ranking = options.doc_id, len(items), None
+    doc_id, returned, of_chunks = options.doc_id, len(items), None
     if doc_id is None and not query.passages and (ranking := pack_if_valid(items)) is not None:
         return Result(ranking, {}, returned)  # as most retrievers return
     from pytest_irmetrics.retrieval import reading  # noqa: PLC0415 - as above
@@ -226,9 +226,9 @@ def _read_ranking(
     if query.passages or by_source is not False:
         from pytest_irmetrics.retrieval.passages import read_chunk_ranking  # noqa: PLC0415 - most golden sets judge none
 
-        other_ranking = pack(read_chunk_ranking(items, query, options, seen, texts))
+        of_chunks = pack(read_chunk_ranking(items, query, options, seen, texts))
         if query.passages or by_source:
-            return Result(other_ranking, {}, returned, by_source)
+            return Result(of_chunks, {}, returned, by_source)
     ids = reading.read_ids(items, doc_id)
     if query.forbidden and doc_id is None:
         ids = reading.with_forbidden_sources(items, ids, query)
@@ -238,7 +238,7 @@ def _read_ranking(
         ids = tuple(dict.fromkeys(ids))
     elif items and type(items[0]) is not str:
         reading.keep_titles(items, ids, seen.titles)
-    return Result(pack(ids), {}, returned, by_source, other_ranking)
+    return Result(pack(ids), {}, returned, by_source, of_chunks)
 
 
 def _read_stages(answer: Staged, query: Query, options: RetrievalOptions, seen: Seen) -> Stages:
@@ -250,10 +250,10 @@ def _read_stages(answer: Staged, query: Query, options: RetrievalOptions, seen: 
 
     stages = {}
     # Of a document that is there twice, as its chunks may be, the first place counts.
-    first_counts = options._replace(duplicates="collapse")
+    collapsing = options._replace(duplicates="collapse")
     for name, held in answer.stages.items():
         try:
-            ids = _read_ranking(draw_items(held, None), query, first_counts, seen, {}).ranking
+            ids = _read_ranking(draw_items(held, None), query, collapsing, seen, {}).ranking
         except Exception as error:  # noqa: BLE001 - as of the ranking
             raise AnswerError(f"at the stage {quote(name)}: {_explain(error)}") from None
         stages[name] = {doc_id: rank for rank, doc_id in enumerate(ids, 1) if doc_id in query.judgments}

@@ -88,7 +88,7 @@ class Seen:
         self.almost_held: dict[tuple[str, str], str] = {}
         """Query id and key of a judged passage → what a returned chunk holds of it, as `passages._near_match` has it."""
         self.texts: dict[str, dict[str, str]] = {}
-        """Query id → chunk or document in its first ranking → the text that came back, where chunks were read as such."""
+        """Query id → chunk or document in its first ranking → the text that came back, where chunks were read as such; unless `keeps_texts` its beginning alone, which reports call a chunk by."""
         self.items: list[Any] = []
         """The first items as they were, to see where an id is that none was read as."""
         self.without_id: list[Any] = []

@@ -91,16 +91,16 @@ class Retriever(NamedTuple):
             is_async = inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(call)
             return cls(function, _signature_of(function), is_async, {}, size)
         for names in _METHODS:
-            sync, later = (_method(retriever, name) for name in names)
+            sync, awaited = (_method(retriever, name) for name in names)
             if value_of(value_of(retriever, "_aget_relevant_documents"), "__module__") == _LANGCHAIN:
-                later = None  # LangChain's own, which calls the sync one in a thread, and without params
-            method = (later or sync) if prefer_async else (sync or later)
+                awaited = None  # LangChain's own `ainvoke`, which calls the sync one in a thread, and without params
+            method = (awaited or sync) if prefer_async else (sync or awaited)
             if method is None or inspect.isclass(retriever):
                 continue
             signature = _signature_of(method)
             if names[0] == "run" and signature is not None:
                 signature = _by_keyword(retriever, signature)
-            found = cls(method, signature, method is later, {})
+            found = cls(method, signature, method is awaited, {})
             style = found._style_for({})
             if style.positional == 2 or style.depth_name is not None:
                 return found
@@ -131,7 +131,7 @@ class Retriever(NamedTuple):
         return Call(tuple(queries), (text, depth)[: style.positional], kwargs, is_batch, repeat)
 
     def _style_for(self, params: Mapping[str, Any]) -> _CallStyle:
-        """Return where text and depth go, by the signature's parameters that the query's params leave free."""
+        """Return how to pass the query's text and the depth, by the parameters that the query's params leave free: the text as the first, the depth as the second or by a name of `_DEPTH_NAMES`."""
         if self.signature is None:
             return _CallStyle(2)
         parameters = list(self.signature.parameters.values())
@@ -142,7 +142,7 @@ class Retriever(NamedTuple):
         positional = [parameter for parameter in named if parameter.kind in _POSITIONAL]
         has_args = any(parameter.kind is inspect.Parameter.VAR_POSITIONAL for parameter in parameters)
         by_keyword = bool(named) and not positional and not has_args  # (*, query, k)
-        text_name, first = (named[0].name, 0) if by_keyword else (None, 1)
+        text_name, text_by_place = (named[0].name, 0) if by_keyword else (None, 1)
         second = positional[1] if len(positional) > 1 else None
         depths = [
             parameter
@@ -155,9 +155,9 @@ class Retriever(NamedTuple):
         elif depths and depths[0].kind is inspect.Parameter.POSITIONAL_ONLY:
             style = _CallStyle(2)  # (query, k=10, /)
         elif depths:
-            style = _CallStyle(first, text_name, depths[0].name)  # (query, k=10), (query, *, k)
+            style = _CallStyle(text_by_place, text_name, depths[0].name)  # (query, k=10), (query, *, k)
         else:  # (query, *args), (*args), (query), (**params)
-            style = _CallStyle(2 if has_args and second is None else first, text_name)
+            style = _CallStyle(2 if has_args and second is None else text_by_place, text_name)
         return self._checked(style, params, self.signature)
 
     def _checked(
@@ -197,13 +197,13 @@ def _by_keyword(retriever: object, signature: inspect.Signature) -> inspect.Sign
 
     Raises RetrievalError where there is no parameter for the text.
     """
-    kinds = inspect.Parameter
-    taken = [p for p in signature.parameters.values() if p.kind is not p.VAR_POSITIONAL and p.name != "query"]
-    if "query" not in signature.parameters and all(of.kind is not of.VAR_KEYWORD for of in taken):
+    rest = [p for p in signature.parameters.values() if p.kind is not p.VAR_POSITIONAL and p.name != "query"]
+    if "query" not in signature.parameters and all(p.kind is not p.VAR_KEYWORD for p in rest):
         how = "Give a function of (query, k) that calls it and returns the documents."
         raise RetrievalError(f"The retriever is {describe(retriever)}. Its run takes no `query`. {how}")
-    taken = [of if of.kind is of.VAR_KEYWORD else of.replace(kind=of.KEYWORD_ONLY) for of in taken]
-    return inspect.Signature([kinds("query", kinds.KEYWORD_ONLY), *taken])
+    rest = [p if p.kind is p.VAR_KEYWORD else p.replace(kind=p.KEYWORD_ONLY) for p in rest]
+    query = inspect.Parameter("query", inspect.Parameter.KEYWORD_ONLY)
+    return inspect.Signature([query, *rest])
 
 
 def _hint(value: Any) -> str:
