@@ -40,7 +40,7 @@ def edits_of(comparison: Comparison, before: GoldenSet | None = None) -> Iterato
     yield from (Edit(EditKind.PASSAGES, query_id) for query_id in comparison.passages_edited)
     for query_id in comparison.paired:
         query, answer = today.queries[query_id], answers[query_id]
-        was = comparison.relabelled.get(query_id, query)
+        was = comparison.relabelled.get(query_id, query)  # by the labels that are stored with its answer
         if before is not None:
             was = before.queries.get(query_id, was)
         elif is_excluded_otherwise(query, answer):
@@ -71,7 +71,7 @@ def _edits_of_query(before: Query, now: Query) -> Iterator[Edit]:
     for doc_id in sorted({*before.forbidden} ^ {*now.forbidden}):
         lifted = doc_id in before.forbidden
         was, is_now = ("forbidden", None) if lifted else (None, "forbidden")
-        yield Edit(EditKind.FORBIDDEN, f"{query_id}: {doc_id}", was, is_now, lifted)
+        yield Edit(EditKind.FORBIDDEN, f"{query_id}: {doc_id}", was, is_now, holds_less=lifted)
 
 
 def edit_text(result: ItemResult, comparison: Comparison, edits: Sequence[Edit]) -> str:

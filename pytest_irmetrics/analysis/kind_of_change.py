@@ -39,7 +39,7 @@ def kind_of_change(
     not_in_index: Collection[str],
     shown: Collection[str],
 ) -> tuple[str | None, list[str], bool]:
-    """Return the kind of a sign, the sentences on what a failed fall is about, and whether to judge both runs before deciding.
+    """Return the kind of a sign, the sentences on what a failed fall is about, and whether judgments may decide it.
 
     None, and no sentence, where no failed gate compares with another run. `leading` is the metric of which slices and missing
     judgments are spoken, `not_in_index` are judged documents that the index lacks, and `shown` the queries below the sentences.
@@ -52,21 +52,21 @@ def kind_of_change(
     if not (fell or unknown_ids):
         return None, [], False
     sign = find_sign(comparison)
-    stages, held = lost_at_stages(comparison.now_in_full, comparison)
+    stages, held_by_stage = lost_at_stages(comparison.now_in_full, comparison)
     # Where stages are known, they tell what this sign guesses at.
     kind, text = Sign() if sign.kind == "lost_before_ranking" and stages is not None else sign
     if (kind, failed[0].word) in {("nothing_returned", "empty"), ("same_answer", "ids")}:
         text = ""  # the verdict says so
     # A drop that an edit of the golden set hides shows under the stored labels alone.
-    stored = by_labels if fell and all(verdict.as_stored for verdict in fell) else None
-    side = comparison if stored is None else stored
-    lacking, explained = _not_in_the_index(side, not_in_index)
+    is_hidden = bool(fell) and all(verdict.as_stored for verdict in fell)
+    side = by_labels if is_hidden and by_labels is not None else comparison
+    lacking, index_explains = _not_in_the_index(side, not_in_index)
     if unknown_ids:
         return kind, [sentence for sentence in (lacking, text, stages) if sentence], False
     # No judgment mends what a stage held (what ranked it lower is at fault) or the index lacks, nor these signs: of documents lost
     # before the ranking what is new took no place, ids in another spelling are not new, an answer to another query is wrong.
     missing = None
-    if leading is not None and not (held or explained or kind in NOT_OF_JUDGMENTS):
+    if leading is not None and not (held_by_stage or index_explains or kind in NOT_OF_JUDGMENTS):
         missing = missing_judgments(comparison, leading)
     is_counted = side.paired and not side.now.golden.judges_nothing
     mean_fell = any(verdict.on_fall and verdict.tag is None for verdict in fell)
@@ -79,8 +79,9 @@ def kind_of_change(
         missing,
     ]
     may_be_better = kind not in MISTAKES | NOT_OF_JUDGMENTS
-    by_overlap = may_be_better and leading is not None and leading.kind == "overlap"
-    return kind, [sentence for sentence in sentences if sentence], by_overlap or missing is not None
+    overlap_fell = leading is not None and leading.kind == "overlap"
+    judgments_decide = missing is not None or (may_be_better and overlap_fell)
+    return kind, [sentence for sentence in sentences if sentence], judgments_decide
 
 
 def _not_in_the_index(comparison: Comparison, not_in_index: Collection[str]) -> tuple[str | None, bool]:

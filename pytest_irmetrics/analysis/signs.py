@@ -1,7 +1,8 @@
 """Signs of a mechanical cause in the answers of a comparison: one function for each, which looks for it and words it.
 
 They look at ids and at the first ranking of each query, and a sign is one that a change of ranking, of text analysis or of
-weights does not show. To add one, write its function here, and its row in `_KINDS` at the place where it is to be looked for.
+weights does not show. To add one, write its function here, and its row in `_KINDS` at the place where it is to be looked for;
+docs/messages.md and scenarios/kinds_of_change.yaml have each.
 """
 
 from __future__ import annotations
@@ -42,10 +43,10 @@ _FEWER = 0.8
 """Below which share of the results before fewer of them come back."""
 
 _LOST = 0.5
-"""From which share of the changed answers on documents were lost before the ranking."""
+"""The least share of the changed answers that shows that documents were lost before the ranking."""
 
 _FEWEST_LOST = 5
-"""In how many answers at least: some answers of any change look so."""
+"""In how many answers that must be seen: some answers of any change look so."""
 
 _LITTLE = 0.1
 """Up to which share of its results an answer still keeps its order, or has what is new at its end."""
@@ -138,7 +139,7 @@ def _ids_respelt(answers: AnswerPairs) -> str | None:
     changed = _changed(answers)
     of_changed = {*chain.from_iterable(pair.now for pair in changed)} - judged
     if len(of_changed.difference(*[pair.before for pair in changed])) < _FEWEST:
-        return None  # before the ids of all answers are held at once: 100 MB of 10,000 answers of 100
+        return None  # without the ids of all answers, which take 100 MB for 10,000 answers of 100
     before = {*chain.from_iterable(pair.before for pair in answers)}
     now = dict.fromkeys(chain.from_iterable(pair.now for pair in answers))
     new, gone = now.keys() - before - judged, (before | judged) - now.keys()
@@ -155,7 +156,7 @@ def _ids_respelt(answers: AnswerPairs) -> str | None:
     came = [(found[doc_id], pair) for pair in changed for doc_id in pair.now if doc_id in found]
     in_place = sum(was in pair.before or was in pair.query.documents for was, pair in came)
     if in_place * 5 < len(came):
-        return None  # of other ids that are in those by chance, as the numbers of rows are, hardly one is
+        return None  # short ids, as numbers of rows, are part of others by chance, which then stand elsewhere
     is_now = next(doc_id for doc_id in now if doc_id in found)
     return f"{plural(len(found), 'id')} came back in another spelling than before: {quote(found[is_now])} is now {quote(is_now)}. Return ids as before."
 
@@ -167,7 +168,7 @@ def _normalised(doc_id: str) -> str:
 
 
 def _affixed(new: Collection[str], gone: Collection[str]) -> dict[str, str]:
-    """Return new ids that are one of ``gone`` with something before or after it, or without; each with that id.
+    """Return new id → the id of ``gone`` that it contains, or that contains it.
 
     What is added ends at a character that is neither letter nor digit, so that `d1` is in `kb/d1` and not in `d12`.
     """
@@ -246,7 +247,7 @@ def _began_late(answers: AnswerPairs) -> str | None:
     beginnings = [pair.before[: _skipped(pair)] for pair in answers]
     starts = Counter(filter(None, map(len, beginnings)))
     skipped = max(starts, key=starts.__getitem__, default=0)
-    # Where all lost the same, that is gone.
+    # Where all lost the same results, the index lacks them.
     if not _enough(starts[skipped], answers) or len({one for one in beginnings if len(one) == skipped}) == 1:
         return None
     return f"{starts[skipped]:,} of {plural(len(answers), 'answer')} begin at the baseline's result {skipped + 1}, and from there on are the baseline's. Look at the offset or page that is asked for, and at where results begin to be read."
@@ -305,7 +306,7 @@ def _nothing_shared(answers: AnswerPairs) -> str | None:
 
 
 def _fewer_results(answers: AnswerPairs) -> str | None:
-    """Look for answers that are shorter than they were: clearly, on average, or because results of the baseline's were left out."""
+    """Look for answers that are shorter than they were: by much on average, or most of them by results that were left out."""
     # Before duplicates were dropped: smaller chunks are as many results of fewer documents.
     before, now = sum(len(pair.before) for pair in answers), sum(pair.returned for pair in answers)
     changed = _changed(answers)
@@ -329,8 +330,8 @@ def is_part(now: Sequence[str], before: Sequence[str]) -> bool:
 def _lost_before_ranking(answers: AnswerPairs) -> str | None:
     """Look for answers in which what stayed keeps its order, what is new stands below it, and what stood above is gone.
 
-    Of 44 changes made to real engines and 77 ordinary variants the share of the changed answers that can say so, and do, is 0.5 or
-    more for 13 of 13 such losses, and at most 0.35 for all others.
+    Of the changed answers that can show it, half or more do in 13 of 13 such losses among 44 changes made to real engines and 77
+    ordinary variants, and at most 0.35 of them in all others.
     """
     found = [_is_lost(pair) for pair in _changed(answers)]
     seen, able = found.count(True), len(found) - found.count(None)
@@ -347,9 +348,9 @@ def _is_lost(pair: AnswerPair) -> bool | None:
         return False
     if len(kept) < 2:
         return None
-    above = max(map(places.__getitem__, kept)) + 1 - len(kept)  # of what is new, above the last that stayed
+    new_above = max(map(places.__getitem__, kept)) + 1 - len(kept)  # above the last that stayed
     lost_above = pair.before.index(kept[-1]) >= len(kept)
-    return lost_above and above <= _LITTLE * (len(pair.now) - len(kept)) and _disorder(pair) <= _LITTLE
+    return lost_above and new_above <= _LITTLE * (len(pair.now) - len(kept)) and _disorder(pair) <= _LITTLE
 
 
 class _Kind(NamedTuple):

@@ -33,7 +33,7 @@ _CHANGES = (
     *("--no-ext-diff", "--no-textconv", "--ignore-submodules=all"),
 )
 _READ = ("cat-file", "--batch", "--follow-symlinks")
-# In a hook GIT_DIR and GIT_INDEX_FILE are those of the command that called it.
+# All of Git's variables but these are unset: in a hook GIT_DIR and GIT_INDEX_FILE are those of the command that called it.
 _UNSET = re.compile("GIT_(?!CONFIG|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|EXEC_PATH)")
 _SET = {"GIT_ALLOW_PROTOCOL": "", "LC_ALL": "C"}  # nothing is fetched, as no protocol is allowed
 _WHOLE_CLONE = "In CI, clone the whole history: `fetch-depth: 0` for actions/checkout in GitHub Actions, `GIT_DEPTH: 0` in GitLab CI."
@@ -256,10 +256,11 @@ class Repository:
                 commit, parents, time, subject = record.split("\t", 3)
                 yield Version(commit, int(time), subject, path), parents
 
-    def history(self, path: str, former: Callable[..., str] = lambda *said: said[-1]) -> Iterator[Version]:
+    def history(self, path: str, former: Callable[..., str] = lambda *given: given[-1]) -> Iterator[Version]:
         """Yield the commits that changed a file, newest first, also from before it was renamed; of a merged branch the merge.
 
-        `former` returns a path's name in a commit: it is given both, the files that the next one removed, and what Git says, empty for nothing.
+        `former(path, commit, gone, git_says)` returns the path that the file had in an earlier commit, empty for none: it is given today's path, that
+        commit, the files that the next commit removed, and the one of them that Git takes for it, empty for none; which is what is taken by default.
         """
         start = self._ask("rev-parse", "--verify", "--quiet", "HEAD")
         while start and path:

@@ -25,7 +25,7 @@ def _cells(char: str) -> int:
 
 
 def shorten(text: str, width: int, dots: str, *, middle: bool = False) -> str:
-    """Cut `text` to at most `width` cells, which `dots` do not fill, with `dots` for what is left out.
+    """Cut `text` to at most `width` cells, more than `dots` take, with `dots` for what is left out.
 
     `middle` cuts there instead of at the end, for ids, which often differ at their ends alone.
     """
@@ -58,13 +58,13 @@ def table(
     for row in rows:
         lines = [""]
         for column in columns:
-            # Even a number is cut where it alone is wider than the screen; an id is not: many differ at their ends alone.
+            # No cell is wider than the screen, for which even a number is cut; but not an id, as many differ at their ends alone.
             width = min(widths[column], max_width - len(_GAP))
             text = row[column] if column in whole else shorten(row[column], width, dots)
             blanks = " " * (width - display_width(text))
             cell = blanks + text if align[column] == ">" else text + blanks
-            needed = text if align[column] == "_" else cell
-            if display_width(lines[-1] + _GAP + needed) <= max_width:
+            must_fit = text if align[column] == "_" else cell
+            if display_width(lines[-1] + _GAP + must_fit) <= max_width:
                 lines[-1] += _GAP + cell if lines[-1] else cell
             else:
                 lines.append(_GAP + cell)

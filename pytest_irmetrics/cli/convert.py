@@ -59,9 +59,9 @@ def run(options: argparse.Namespace) -> int:
         text = f"{options.source}: A run holds rankings and a golden set judgments, and neither becomes the other. `pytest-irmetrics label` judges what a run returned."
         raise shared.CommandError(text)
     files, count, notes = _convert_run(options, to) if is_run else _convert_golden_set(options, form, to)
-    there = [path for path in files if path != shared.STANDARD and os.path.lexists(path)]
-    if there and not options.force:
-        raise shared.CommandError(f"{there[0]}: It is there already. Give --force, or another OUT.")
+    existing = [path for path in files if path != shared.STANDARD and os.path.lexists(path)]
+    if existing and not options.force:
+        raise shared.CommandError(f"{existing[0]}: It is there already. Give --force, or another OUT.")
     for path, data in files.items():
         shared.write_file(path, packed_as_named(Path(path), data), again="convert again")
     for note in notes:
@@ -90,7 +90,7 @@ def _convert_golden_set(
     with shared.readable_file(options.source) as source:
         golden = read_golden_set(source, options.source, options.custom_metrics, form)
     try:
-        kept, notes = _kept(golden, to)
+        kept, notes = _set_as_held(golden, to)
         files = module_of(to).render(kept, target, to) if kept.queries else {}
     except ConversionError as error:
         raise shared.CommandError(f"{options.source}: {error}") from None
@@ -107,10 +107,12 @@ def _convert_golden_set(
     return {path: text.encode() for path, text in files.items()}, count, notes
 
 
-def _kept(golden: GoldenSet, to: str) -> tuple[GoldenSet, list[str]]:
+def _set_as_held(golden: GoldenSet, to: str) -> tuple[GoldenSet, list[str]]:
     """Return a golden set as far as a format can hold it, and sentences on what that cannot."""
     target = _FORMATS[to]
-    held = {query.id: _held(query, target, golden.relevance_level) for query in golden.queries.values()}
+    held = {
+        query.id: _query_as_held(query, target, golden.relevance_level) for query in golden.queries.values()
+    }
     keys = {key for query in golden.queries.values() for key in query_as_dict(query)}
     keys |= {"passages" for query in golden.queries.values() if query.passages}
     dropped = [key for key in KEYS if key in keys and key not in target.holds]
@@ -126,7 +128,7 @@ def _kept(golden: GoldenSet, to: str) -> tuple[GoldenSet, list[str]]:
     return replace(golden, _queries=filter(None, held.values())), notes
 
 
-def _held(query: Query, target: Format, level: Grade) -> Query | None:
+def _query_as_held(query: Query, target: Format, level: Grade) -> Query | None:
     """Return a query with the judgments that a format holds; None where it cannot hold the query at all."""
     if query.no_answer or query.is_unjudged:
         return query if ("no_answer" if query.no_answer else "unjudged") in target.holds else None

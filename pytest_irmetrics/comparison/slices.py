@@ -12,7 +12,7 @@ from pytest_irmetrics.comparison.metric_change import MIN_CHANGED, MetricChange
 from pytest_irmetrics.metrics import Metric, mean
 
 _LEVEL = 0.05
-"""In which share of harmless changes any slice at all may be said to have moved."""
+"""In which share of harmless changes any slice at all may be said to have moved; docs/statistics.md says so."""
 
 _MAIN_PART = 2 / 3
 """A slice that holds at least this share of a fall is named as where most of it is."""
@@ -41,8 +41,8 @@ class SliceFall(NamedTuple):
 def joint_intervals(comparison: Comparison, metric: Metric) -> dict[str, tuple[float, float]]:
     """Map the tags to 95 % intervals of their slices' changes that hold together, for all of them at once.
 
-    A slice has none unless `MIN_CHANGED` of its queries changed. None is narrower than the interval of the slice by itself, and
-    ends are within what the metric's range allows.
+    A slice has none unless `MIN_CHANGED` of its queries changed. Each is as wide as the interval of the slice by itself or
+    wider, and ends within what the metric's range allows.
     """
     margins = joint_margins(_differences(comparison, metric))
     widest = metric.upper - metric.lower
@@ -110,16 +110,16 @@ def slices_that_fell(comparison: Comparison, metric: Metric) -> list[SliceFall]:
 
 
 def main_slice(comparison: Comparison, metric: Metric) -> SliceFall | None:
-    """Return the slice that holds most of the fall of the whole set's mean, if one does beyond chance; it is named in place of whether the mean over other queries fell."""
+    """Return the slice that holds most of the fall of the whole set's mean, if one does beyond chance."""
     if comparison.change(metric).delta >= -TOLERANCE:
         return None
     return next((fall for fall in slices_that_fell(comparison, metric) if fall.share >= _MAIN_PART), None)
 
 
 def _differences(comparison: Comparison, metric: Metric) -> dict[str, list[float]]:
-    """Map the tags to the weighted differences of their queries; without those of fewer than `MIN_CHANGED` changed queries.
+    """Map the tags to the weighted differences of their queries; without those that have no interval.
 
-    Nor those of which each side averages over other queries, which have no interval.
+    That is a slice of fewer than `MIN_CHANGED` changed queries, and one of which each side averages over other queries.
     """
     found = {}
     for tag in comparison.now.tags:

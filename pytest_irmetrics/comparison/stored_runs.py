@@ -47,9 +47,9 @@ def is_half_asked(answers: Answers, keys: Collection[tuple[str, str]]) -> bool:
 
 
 def renamed_test(path: str, queries: Mapping[str, Query], gone: Mapping[str, Run], git_says: str) -> str:
-    """Return the path of the baseline that a renamed test had: of those whose test is `gone`, the one with most of its queries, at least half of its own.
+    """Return the path of the baseline that a renamed test had: of those whose test is `gone`, the one that holds most of its queries.
 
-    One of the same module and parameters may hold none. Of equals the one whose parameters are most alike, then the one that is the
+    The test asks half of the queries stored there or more, or any number of them where module and parameters are the same. Of equals the one whose parameters are most alike, then the one that is the
     same file for Git, by its content; that where there is none.
     """
     name, asked = BaselineName.of(path), {*text_keys(queries)}
@@ -65,34 +65,38 @@ def renamed_test(path: str, queries: Mapping[str, Query], gone: Mapping[str, Run
 def unanswered(queries: Mapping[str, Query], answers: Answers) -> dict[str, Query]:
     """Return by id the queries that have no answer under their id, or one to other words than theirs today.
 
-    So has one whose own answer is to its words in other letters (`iphone`), where another answer is to the same (`iPhone`), or
-    another query is in that answer's.
+    An answer to a query's words in other letters (`iphone`, of `iPhone`) is its own, unless another answer is to them in its
+    letters, or another query has the letters of that answer.
     """
     own = {i: answers[i] for i, q in queries.items() if i in answers and is_in_the_words_of(q, answers[i])}
     respelt = {i for i, answer in own.items() if answer.text not in (None, queries[i].text)}
     if respelt:
-        free = {_exact_key(answer) for i, answer in answers.items() if i not in own or i in respelt}
-        asked = {_exact_key(query) for i, query in queries.items() if i not in own or i in respelt}
-        respelt = {i for i in respelt if _exact_key(queries[i]) in free or _exact_key(answers[i]) in asked}
+        settled = own.keys() - respelt
+        stored = {_exact_key(answer) for i, answer in answers.items() if i not in settled}
+        asked = {_exact_key(query) for i, query in queries.items() if i not in settled}
+        respelt = {i for i in respelt if _exact_key(queries[i]) in stored or _exact_key(answers[i]) in asked}
     return {i: query for i, query in queries.items() if i not in own or i in respelt}
 
 
 def ids_by_words(wanted: Iterable[Query], answers: Answers, today: Mapping[str, Query]) -> dict[str, str]:
-    """Return today's id → the id under which a stored run answers the words of a wanted query, where that is no answer to the query that has this id `today`."""
+    """Find the answers to `wanted` queries in a stored run by their words: return today's id → the id there.
+
+    An answer that is to the words of the query with its id `today` is taken for no other query.
+    """
     by_key: dict[tuple[str, str], list[Query]] = {}
     for query in wanted:
         by_key.setdefault(_text_key(query.id, query), []).append(query)
     free = [(i, a) for i, a in answers.items() if i not in today or not is_in_the_words_of(today[i], a)]
-    alike = [(i, a, left) for i, a in free if (left := by_key.get(_text_key(i, a)))] if by_key else []
+    alike = [(i, a, same) for i, a in free if (same := by_key.get(_text_key(i, a)))] if by_key else []
     found: dict[str, str] = {}
     # Of several of the same words the one in the same letters, else of the same id, else in order.
-    for is_it in (lambda q, _, a: q.text == a.text, lambda q, i, _: q.id == i, lambda *_: True):
+    for fits in (lambda q, _, a: q.text == a.text, lambda q, i, _: q.id == i, lambda *_: True):
         taken = {*found.values()}
-        for old_id, answer, left in alike:
-            one = next((q for q in left if is_it(q, old_id, answer)), None)
+        for old_id, answer, same in alike:
+            one = next((q for q in same if fits(q, old_id, answer)), None)
             if one is not None and old_id not in taken:
                 found[one.id] = old_id
-                left.remove(one)
+                same.remove(one)
     return found
 
 
@@ -112,7 +116,7 @@ def under_todays_ids(run: Run, queries: Mapping[str, Query], shown: str) -> tupl
 def without_others(run: Run, queries: Mapping[str, Query]) -> Run:
     """Return a run without its answers to other queries than these, if it does not say of which golden set it is.
 
-    Queries of another golden set are none that this one has lost. A TREC run has no line for an empty answer, which is the right
+    A query of another golden set is none that was dropped from this one. A TREC run has no line for an empty answer, which is the right
     one to a `no_answer` query. A run of none of the queries is returned as it is.
     """
     own = {query_id: run.answers[query_id] for query_id in queries if query_id in run}
@@ -123,12 +127,12 @@ def without_others(run: Run, queries: Mapping[str, Query]) -> Run:
     return Run.of(answers, Header(run.depth, relevance_level=run.relevance_level))
 
 
-def with_moved(answers: Answers, moved: Answers, left: Collection[str]) -> Answers:
-    """Return answers with those that come under other ids, and without those that have `left` their ids.
+def with_moved(answers: Answers, moved: Answers, old_ids: Collection[str]) -> Answers:
+    """Return answers with the `moved` ones under their new ids, and without those under the `old_ids`.
 
-    One that has such an id becomes `ID (as it was)`, which no query of today is.
+    One that has a new id already becomes `ID (as it was)`, which no query of today is.
     """
-    kept = {i: answer for i, answer in answers.items() if i not in left}
+    kept = {i: answer for i, answer in answers.items() if i not in old_ids}
     return {**{f"{i} (as it was)" if i in moved else i: answer for i, answer in kept.items()}, **moved}
 
 
@@ -173,8 +177,8 @@ class WrongMean(NamedTuple):
 def wrong_means(run: Run, custom: CustomMetrics, scored: Evaluation | None) -> list[WrongMean]:
     """Return the means of a stored run's header that its own rankings and judgments do not give; empty where it tells none.
 
-    Of a metric of the package: it was edited. One of the user's own (`kind` is `custom`, of what is no metric today too) may be
-    another than when it was stored. `scored` is an evaluation of its rankings by the labels that are stored with it, if there is one.
+    Of a metric of the package the header was edited. A metric of the user's own (`kind` is `custom`, also of a name that is no
+    metric today) may have been another function when it was stored. `scored` is an evaluation of its rankings by the labels that are stored with it, if there is one.
     """
     read = ((_read_metric(name, run.depth, custom), mean) for name, mean in run.means.items())
     stated = {metric: mean for metric, mean in read if metric}
@@ -187,6 +191,7 @@ def wrong_means(run: Run, custom: CustomMetrics, scored: Evaluation | None) -> l
 
 
 def _read_metric(name: str, depth: int | None, custom: CustomMetrics) -> Metric | None:
+    """Return the metric of a stored mean, a custom one of a name that is no metric today; None where the run's rankings do not give its mean."""
     try:
         metric = parse_metric(name, custom=custom)
     except MetricError:
@@ -221,7 +226,7 @@ def is_excluded_otherwise(query: Query, answer: Answer) -> bool:
 
     A run that says nothing of judgments says nothing of this.
     """
-    return answer.judgments is not None and answer.xfail == (query.xfail is None)
+    return answer.judgments is not None and answer.xfail != (query.xfail is not None)
 
 
 def with_stored_labels(query: Query, answer: Answer) -> Query | None:

@@ -47,7 +47,7 @@ def decide(case: Case) -> tuple[Verdict, ...]:
         for gate in chain(limits, limits.own_gates((one.id, one.thresholds) for one in evaluation.counted)):
             verdict = _judge(held, gate)
             if verdict is not None:
-                known = judged.setdefault(verdict.key, verdict)
+                known = judged.setdefault(verdict.key, verdict)  # by other limits: the worse one counts
                 judged[verdict.key] = min(known, verdict, key=lambda one: STATES.index(one.state))
     # The word of each is described in `VerdictReport.word`, is one of `ON_ALL_ANSWERS` where it is, and is held against the commit of
     # --ir-since unless `_OF_TODAY` of since.py has it.
@@ -64,9 +64,9 @@ def decide(case: Case) -> tuple[Verdict, ...]:
 
 
 def _order(verdict: Verdict) -> tuple[int, bool, float]:
-    """Return the sort key of a verdict: its state; of failed ones checks without a limit, means by excess, single queries.
+    """Return the sort key of a verdict: by state; then checks without a limit, means by how far they are beyond it, single queries.
 
-    A search that is broken as a whole also answers what has no answer: that stands below the means.
+    The check on `no_answer` stands below the means: a search that is broken as a whole fails it, too.
     """
     excess = math.inf if verdict.broken_by is None else verdict.broken_by
     excess = 0.0 if verdict.word == "no_answer" else excess
@@ -118,22 +118,22 @@ def _bound(case: Case, gate: Gate) -> Verdict:
     gap = score_text(abs(value - limit), 0.0, digits=digits)
     whose = "the threshold:" if gate.query_id is None else "its own threshold;"
     text = f"{subject(gate)} is {shown}{unit}, {gap}{unit} {side} {whose} {rule}."
-    worse = _worse(case, gate)
-    parts = {} if gate.query_id or worse else _parts(case.measured(gate.metric), gate)
+    fell = _queries_that_fell(case, gate)
+    parts = {} if gate.query_id or fell else _parts_of_gap(case.measured(gate.metric), gate)
     low = sorted((i for i, part in parts.items() if part > TOLERANCE), key=lambda i: (-parts[i], i))
-    more = {"queries": worse or tuple(low), "limit": limit, "value": value, "on_fall": bool(worse)}
+    more = {"queries": fell or tuple(low), "limit": limit, "value": value, "on_fall": bool(fell)}
     return Verdict.of(gate, "failed", text, **more)
 
 
-def _worse(case: Case, gate: Gate) -> tuple[str, ...]:
-    """Return the queries that are worse, the worst first, where a mean is below its ``min`` and fell since the baseline."""
+def _queries_that_fell(case: Case, gate: Gate) -> tuple[str, ...]:
+    """Return the queries that are worse than in the baseline, the worst first, where a mean below its ``min`` fell; else none."""
     if case.comparison is None or gate.word != "min" or gate.compares or gate.query_id:
         return ()
     change = case.comparison.change(gate.metric, gate.tag)
     return () if at_least(change.delta, -gate._replace(limit=AUTO).allowed(change.baseline)) else change.worse
 
 
-def _parts(evaluation: Evaluation, gate: Gate) -> dict[str, float]:
+def _parts_of_gap(evaluation: Evaluation, gate: Gate) -> dict[str, float]:
     """Return by how much each query keeps a mean from its limit.
 
     That is weight × score for a ``max``, else weight × what is missing; of a latency the milliseconds beyond the limit.
@@ -237,7 +237,7 @@ def _unknown_ids(case: Case) -> Verdict | None:
     if before and not (unknown.is_one_answer or unknown.alike):
         known = len(before.intersection(unknown.returned))
         returned = plural(len(unknown.returned), "returned id")
-        details = unknown.examples if known else details
+        details = unknown.examples if known else details  # ids as before need no other ids
         text = f"No judged document came back for any query: of the {returned} none is in the golden set, and {known or 'none'} in the baseline's answers."
     return Verdict("failed", text, "ids", details=details)
 
@@ -290,15 +290,8 @@ def _forbidden(case: Case) -> Iterator[Verdict]:
 
 def _wrongly_answered(case: Case) -> Iterator[Verdict]:
     """Fail ``no_answer`` queries that got an answer, unless a threshold on the metric no_answer allows some."""
-    slices = [
-        [tag for metric, tag in one.slices if metric.kind == "no_answer"]
-        for one in (case.gates, *case.gates.also)
-    ]
-    unanswerable = [
-        query
-        for query in case.evaluation.counted
-        if query.no_answer and not all(None in tags or {*tags} & {*query.tags} for tags in slices)
-    ]
+    limits, counted = (case.gates, *case.gates.also), case.evaluation.counted
+    unanswerable = [q for q in counted if q.no_answer and not all(_allows_some(one, q) for one in limits)]
     if not unanswerable:
         return
     metric = Metric("no_answer")
@@ -309,6 +302,12 @@ def _wrongly_answered(case: Case) -> Iterator[Verdict]:
         yield Verdict("failed", text, "no_answer", metric, queries=wrong)
     else:
         yield Verdict("passed", "Every `no_answer` query came back empty.", "no_answer", metric)
+
+
+def _allows_some(gates: Gates, query: Query) -> bool:
+    """Tell whether a threshold on the metric no_answer judges a query, alone or among others."""
+    tags = {tag for metric, tag in gates.slices if metric.kind == "no_answer"}
+    return None in tags or not tags.isdisjoint(query.tags)
 
 
 def would_pass(evaluation: Evaluation, query: Query, gates: Gates) -> bool:

@@ -1,4 +1,7 @@
-"""Find what is doubtful in a valid golden set: ids that look alike, ineffective thresholds, duplicate queries."""
+"""Find what is doubtful in a valid golden set: ids that look alike, ineffective thresholds, duplicate queries.
+
+tests/golden/test_notes.py has each; docs/golden-sets.md and the help of `check` (cli/check.py) sum them up.
+"""
 
 from __future__ import annotations
 
@@ -56,7 +59,7 @@ def _doubtful_texts(golden: GoldenSet) -> Iterator[_Note]:
             doubts = [] if _PLAIN.fullmatch(text) else [*_doubts_of(text, what)]
             other = spellings.setdefault((what, normalize("NFC", text).casefold()), text)
             if other != text and what != "query":
-                alike = f"The {what}s {_shown(text)} and {_shown(other)} are two spellings of one text, and two ids here."
+                alike = f"The {what}s {_in_ascii(text)} and {_in_ascii(other)} are two spellings of one text, and two ids here."
                 doubts.append(f"{alike} Write the one that the index has.")
             if doubts:
                 of_document = what == "document id"
@@ -66,7 +69,7 @@ def _doubtful_texts(golden: GoldenSet) -> Iterator[_Note]:
 
 def _doubts_of(text: str, what: str) -> Iterator[str]:
     """Yield what is doubtful about one text, which is not plain ASCII."""
-    shown = _shown(text)
+    shown = _in_ascii(text)
     if text != text.strip():
         which = "begins" if text[0].isspace() else "ends"
         yield f"The {what} {shown} {which} with white space. Remove it, if it is not meant."
@@ -79,7 +82,7 @@ def _doubts_of(text: str, what: str) -> Iterator[str]:
         yield f"The {what} {shown} has a character that cannot be seen, {sign}. Remove it, if it is not meant."
 
 
-def _shown(text: str) -> str:
+def _in_ascii(text: str) -> str:
     r"""Return a text in quotes with all but ASCII written out, as `'caf\xe9'`: what looks alike is then told apart."""
     return ascii(cut(text, 60))
 
@@ -93,7 +96,7 @@ def _cut_texts(golden: GoldenSet) -> Iterator[_Note]:
         before, _, comment = line.partition(" #")
         key, _, text = before.partition(": ")
         if key.strip(" -") in ("query", "text") and text.strip() in texts and comment[:1].strip():
-            message = f"The text {_shown(text.strip())} ends before {_shown('#' + comment)}, which YAML reads as a comment."
+            message = f"The text {_in_ascii(text.strip())} ends before {_in_ascii('#' + comment)}, which YAML reads as a comment."
             yield f"{golden.shown}:{number}", f"{message} If that is a part of it, put all of it in quotes."
 
 
@@ -104,7 +107,7 @@ def _joined_ids(golden: GoldenSet) -> Iterator[_Note]:
             parts = map(str.strip, doc_id.split(","))
             joined = "," in doc_id and golden.document_ids.issuperset(parts)
             if joined or _NUMBERED.fullmatch(doc_id):
-                message = f"The document id {_shown(doc_id)} is one id, though its parts look like ids."
+                message = f"The document id {_in_ascii(doc_id)} is one id, though its parts look like ids."
                 advice = f"If a list is meant, write [{doc_id}]."
                 yield golden.where_judged(query_id, doc_id), f"{message} {advice}"
 

@@ -98,8 +98,8 @@ class Query:
         return documents
 
 
-_OWN_FORM = ("id", "text", "judgments", "passages", "line", "column")
-OPTIONAL_KEYS = tuple([one.name for one in fields(Query) if one.name not in _OWN_FORM])
+_NO_SUCH_KEY = ("id", "text", "judgments", "passages", "line", "column")
+OPTIONAL_KEYS = tuple([one.name for one in fields(Query) if one.name not in _NO_SUCH_KEY])
 """The keys of a query in a golden set that are called as its fields; the others are `id`, `query` and `relevant`."""
 
 
@@ -151,7 +151,7 @@ def is_in_the_words_of(query: Query | Answer, answer: Answer) -> bool:
 
 
 def judges_other_passages(query: Query, answer: Answer) -> bool:
-    """Say whether a query judges other passages than when an answer to it was stored, which was not searched for these.
+    """Say whether a query judges other passages than when an answer to it was stored, so that what it holds says nothing of these.
 
     Another grade of the same passage is no edit of passages.
     """

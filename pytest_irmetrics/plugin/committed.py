@@ -85,7 +85,7 @@ class _Fork:
 _fork_key = pytest.StashKey[_Fork]()
 
 
-def _fork(config: pytest.Config, folder: Path) -> _Fork:
+def _fork_of(config: pytest.Config, folder: Path) -> _Fork:
     """Return where HEAD left a branch. Raises GitError, also where a folder is in another repository than the root directory."""
     if nearest_repository(folder.resolve()) != nearest_repository(config.rootpath.resolve()):
         text = f"{folder} is in another Git repository than {config.rootpath}, as a submodule is, and its commits are not compared with that one's. Run its tests by themselves, with --rootdir there."
@@ -102,7 +102,7 @@ def read_committed(item: GatedItem) -> CommittedTest:
     """Return what a test was judged by at the commit where HEAD left a branch, for `add_since`. Raises GitError, which fails the test."""
     ref, is_first = item.settings.since, _fork_key not in item.node.config.stash
     try:
-        fork = _fork(item.node.config, Path(item.node.path).parent)
+        fork = _fork_of(item.node.config, Path(item.node.path).parent)
         if is_first and fork.commit == fork.repository.commit("HEAD"):
             said = f"{ref} holds the commit that is checked out, so only what is not committed is compared."
             item.notes.append(Note("quiet", f"{said} After a merge: --ir-since=HEAD^1."))
@@ -123,6 +123,7 @@ def _read_at(fork: _Fork, item: GatedItem) -> CommittedTest:
     except RunError as error:
         return CommittedTest(report, why=str(error))
     counts = Counter(path for path, _ in moved_from.values())
+    # Where the test had no baseline, the one that most of its queries were in tells how it was judged.
     source = path_then if own is not None or not counts else counts.most_common(1)[0][0]
     stored = fork.stored_run(source)
     if stored is None:
@@ -147,7 +148,7 @@ def baselines_gone_since(
     """
     config = session.config
     try:
-        fork = _fork(config, config.rootpath)
+        fork = _fork_of(config, config.rootpath)
         root = fork.repository.path_of(config.rootpath.resolve())
     except GitError:  # each test failed with it
         return []
@@ -180,7 +181,7 @@ def _path_then(item: GatedItem, fork: _Fork, path: str) -> str:
 
 
 def _moved_files(fork: _Fork, path: str) -> list[str]:
-    """Return the commit's files that have the module and test of a baseline in their paths, and are gone, or no baselines today."""
+    """Return the commit's files with the module and test of a baseline in their paths: those that are gone; else those that today's ir_baseline_dir makes no baselines."""
     tail, directory = path.split("/")[-2:], fork.directory
     gone = [one for one in fork.deleted if one.split("/")[-2:] == tail]
     if gone:
@@ -239,21 +240,21 @@ def _asked_today(item: GatedItem, fork: _Fork, path: str, run: Run) -> Mapping[s
 def _golden_set(item: GatedItem, fork: _Fork, baseline: str, run: Run) -> tuple[GoldenSet | None, str]:
     """Return the golden set that a baseline was stored for, and no text; or None, and why it is not known."""
     golden, settings = item.golden, item.settings
-    so = "so that its edits show as far as the baseline of that commit tells"
+    consequence = "so that its edits show as far as the baseline of that commit tells"
     if golden.path is None:
-        return None, f"the golden set is made in Python, {so}."
+        return None, f"the golden set is made in Python, {consequence}."
     path = _golden_path(fork, baseline, run)
     try:
         today = fork.repository.path_of(golden.path)
         data = fork.repository.read(fork.commit, path) if path and not path.startswith("../") else None
-        if data is None:  # it is not known, or was renamed, and its baseline carried over as it was
+        if data is None:  # the baseline names no file of that commit, as after a renaming
             path, data = today, fork.repository.read(fork.commit, today)
         if data is None:
-            return None, f"{path} is no file of that commit, {so}."
+            return None, f"{path} is no file of that commit, {consequence}."
         if today == path and golden.path.read_bytes() == data:
             return golden, ""
         if format_of(Path(path)) == "trec":
-            return None, f"{path} has its texts in another file, {so}."
+            return None, f"{path} has its texts in another file, {consequence}."
         with TemporaryDirectory() as temporary:
             file = Path(temporary, posixpath.basename(path))
             file.write_bytes(data)
@@ -261,7 +262,7 @@ def _golden_set(item: GatedItem, fork: _Fork, baseline: str, run: Run) -> tuple[
             return GoldenSet.load(file, custom_metrics=custom, shown=shown), ""
     except IRMetricsError as error:
         first = str(error).partition("\n")[0]
-        return None, f"the golden set of that commit cannot be read, {so}: {first}"
+        return None, f"the golden set of that commit cannot be read, {consequence}: {first}"
 
 
 def _golden_set_under_todays_ids(

@@ -50,7 +50,7 @@ def github_warnings(session: SessionReport) -> Iterator[str]:
     for note in session.baseline_notes:
         yield _command("warning", {}, "Search quality: a baseline that gates nothing", note)
     for state, name in (("accepted", "warning"), ("undecided", "notice")):
-        for item, gate in session.verdicts(state)[:_MOST]:
+        for item, gate in session.verdicts_in(state)[:_MOST]:
             where = {} if item.since is None else {"file": item.since.file}
             title = f"A fall in search quality is {state}"
             worse = f" {named_queries(gate, _NAMED)}." if gate.queries else ""

@@ -17,7 +17,7 @@ Column: TypeAlias = tuple[str, str, Callable[[T], str]]
 
 
 class Level(IntEnum):
-    """A verbosity of pytest's: what is `QUIET`, ``-q`` shows too; what is `VERBOSE`, ``-v``, and a file that has room for it.
+    """A verbosity of pytest's, from which on a block is shown: `QUIET` with ``-q`` too, `VERBOSE` with ``-v`` and in a file that has room for it.
 
     `NoteLevel` has these names, in lower case.
     """
@@ -116,12 +116,12 @@ class Query(NamedTuple):
     faults: Sequence[str] = ()
     """Sentences on what is wrong with its answer, whatever moved."""
     moved: Sequence[Sequence[str]] = ()
-    """Sentences of parts, of which a line has as many as it holds."""
+    """Sentences, each as a list of parts, the most important first: an output shows as many as it has room for."""
     ranks: Sequence[RankRow] = ()
     missing: Sequence[RankedDocument] = ()
     """Documents with a grade above 0 that are not among today's results."""
     in_full: bool = False
-    """Whether a terminal shows its ranking whatever its level."""
+    """Whether a terminal shows its ranking at every level."""
     level: Level = Level.NORMAL
     until: Level = Level.ALL
 

@@ -28,9 +28,9 @@ WORST = 3
 
 ROW_VERDICTS = {
     state: {"failed": "FAILS", "passed": "passes"}.get(state, state)
-    for state in sorted(STATES, key="not checked".__eq__)
+    for state in (*(one for one in STATES if one != "not checked"), "not checked")
 }
-"""State of a verdict → what `ScoreRow.verdict` is; of several on one mean the first here counts: of what is not checked, any other."""
+"""State of a verdict → what `ScoreRow.verdict` is; of several on one mean the first here counts, `not checked` last."""
 
 
 def mean_name(metric: object, tag: str | None) -> str:
@@ -126,8 +126,8 @@ class QueryReport:
     took: float | None = None
     """Milliseconds, the longest of its repeats; None unless a latency is reported."""
     explains: list[str] | None = None
-    """The metrics by which it explains a failure, none where no score does (an error, a forbidden document); None where it
-    explains none."""
+    """The metrics by which it explains a failure, empty where no score does (an error, a forbidden document); None where it
+    explains no failure."""
 
     def delta(self, metric: str | None) -> float | None:
         """Return how far its score moved (0 for up to 1e-9); None without two scores."""

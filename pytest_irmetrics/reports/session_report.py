@@ -105,14 +105,14 @@ class SessionReport(NamedTuple):
             found |= {nodeid: golden_set + suffix for nodeid, suffix in zip(nodeids, suffixes, strict=True)}
         return found
 
-    def verdicts(self, state: str) -> list[tuple[ItemReport, VerdictReport]]:
+    def verdicts_in(self, state: str) -> list[tuple[ItemReport, VerdictReport]]:
         """Return the verdicts of a state, each with its item."""
         return [(item, gate) for item in self.items for gate in item.gates if gate.state == state]
 
     @property
     def losses_accepted(self) -> list[str]:
         """What stands first in every output: a sentence on each fall that this branch has stored, or whose limit it loosened."""
-        names, accepted = self.names, self.verdicts("accepted")
+        names, accepted = self.names, self.verdicts_in("accepted")
         return [f"LOSS ACCEPTED: {names[item.nodeid]}: {gate.text}" for item, gate in accepted]
 
     @property
@@ -149,10 +149,10 @@ class SessionReport(NamedTuple):
         """Return one phrase on how many golden sets fail: `1 of 3 golden sets fails`."""
         items, unit = self.items, self.unit
         failed = sum(map(self.fails, items))
-        expected = sum(item.outcome != "passed" for item in items)
+        failing = sum(item.outcome != "passed" for item in items)
         if not items:
             text = "nothing was measured"
-        elif count := failed or expected:
+        elif count := failed or failing:  # where none counts as failed, all are marked `xfail`
             text = f"{count} of {plural(len(items), unit)} {'fails' if count == 1 else 'fail'}"
             text += "" if failed else " as expected"
         elif any(item.only_queries for item in items):
@@ -160,7 +160,7 @@ class SessionReport(NamedTuple):
         else:
             text = plural(len(items), f"{unit} passes", f"{unit}s pass")
         for state in ("accepted", "undecided"):
-            count = len({item.nodeid for item, _ in self.verdicts(state)})
+            count = len({item.nodeid for item, _ in self.verdicts_in(state)})
             text += f", {count} {state}" if count else ""
         ungated = sum(map(_gates_nothing, items))
         text += f", {ungated} with nothing gated" if ungated and not failed else ""
@@ -199,7 +199,7 @@ class SessionReport(NamedTuple):
 
 
 def _gates_nothing(item: ItemReport) -> bool:
-    """Whether nothing judges an item, of which all queries were asked: it has no gate, or none that could be checked."""
+    """Whether nothing judges an item: it has no gate, or none that could be checked, and not because `--ir-query` left its means out."""
     return all(gate.state == "not checked" for gate in item.gates) and not item.only_queries
 
 

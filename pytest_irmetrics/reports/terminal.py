@@ -178,7 +178,7 @@ def _since(session: SessionReport) -> Iterator[Block]:
 def _counts(session: SessionReport, screen: Screen) -> Line:
     """Sum all golden sets up in one line."""
     failed = session.unmeasured or any(map(session.fails, session.items))
-    style = "red" if failed else "yellow" if session.verdicts("undecided") else "green"
+    style = "red" if failed else "yellow" if session.verdicts_in("undecided") else "green"
     return Line(screen.cut(f"retrieval quality: {session.headline()}"), style)
 
 

@@ -46,7 +46,7 @@ def baseline_path(test_file: Path, test_name: str, directory: str) -> Path:
 def _safe(name: str, allowed: re.Pattern[str]) -> str:
     """Return a name as it is where it is allowed and neither long nor reserved, else a safe one that is different for different names.
 
-    One that looks like such a safe one is made another, too.
+    Also of a name that looks like such a safe one, so that no two tests share one.
     """
     is_odd = len(name) > _MAX_LENGTH or _RESERVED.match(name) or _HASHED.search(name)
     if allowed.fullmatch(name) and not is_odd:
@@ -82,19 +82,19 @@ class BaselineName(NamedTuple):
         return len(self.parts & other.parts) + (self.function == other.function)
 
     def may_be_in(self, file: Path, module: object) -> bool:
-        """Tell whether a test module, as it was imported, has the function; of None, which was not, whether its file may name it.
+        """Tell whether a test file has the function: by its module, or where that was not imported (None) by whether its text names it.
 
-        It may where only a safe name of the function is known.
+        True where only a safe name of the function is known, or the file cannot be read.
         """
         if _HASHED.search(self.function):
             return True
         with suppress(AttributeError, OSError):
-            if module is None:
-                named = rf"\b{re.escape(self.function.partition('.')[0])}\b|import\s*\(?\s*\*"
-                return re.search(named, file.read_text(encoding="utf-8", errors="replace")) is not None
-            attrgetter(self.function)(module)
-            return True
-        return module is None
+            if module is not None:
+                attrgetter(self.function)(module)
+                return True
+            named = rf"\b{re.escape(self.function.partition('.')[0])}\b|import\s*\(?\s*\*"
+            return re.search(named, file.read_text(encoding="utf-8", errors="replace")) is not None
+        return module is None  # of a file that cannot be read
 
 
 def is_baseline(path: str, directory: str) -> bool:

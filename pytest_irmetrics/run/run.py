@@ -189,7 +189,7 @@ def _best_first(query_id: str, given: object) -> Iterable[Any]:
         try:
             scores = [(as_id(doc) or "", float(score)) for doc, score in given.items()]
         except (TypeError, ValueError, OverflowError):
-            scores = [("", math.nan)]
+            scores = [("", math.nan)]  # is refused below
         if any(not doc or math.isnan(score) for doc, score in scores):
             raise _refusal(
                 query_id,
