@@ -1,8 +1,8 @@
 """Signs of a mechanical cause in the answers of a comparison: one function for each, which looks for it and words it.
 
 They look at ids and at the first ranking of each query, and a sign is one that a change of ranking, of text analysis or of
-weights does not show. To add one, write its function here, and its row in `_KINDS` at the place where it is to be looked for;
-docs/messages.md and scenarios/kinds_of_change.yaml have each.
+weights does not show. To add one, write its function here, and its row in `_KINDS` at the place where it is to be looked for.
+A test refuses one without its row in docs/messages.md and in tests/scenarios/kinds_of_change.yaml.
 """
 
 from __future__ import annotations

@@ -34,9 +34,11 @@ def test_what_the_page_quotes_is_printed(quote):
     assert quote in held(), "no output of tests/expected has it, and no row of tests/scenarios"
 
 
-def test_the_page_has_each_kind_of_change_that_a_scenario_shows():
+def test_each_kind_of_change_is_on_the_page_and_shown_by_a_scenario():
+    code = TESTS.with_name("pytest_irmetrics").joinpath("analysis", "signs.py").read_text(encoding="utf-8")
+    kinds = {*re.findall(r'^    _Kind\("(\w+)"', code, re.MULTILINE)}
     rows = re.findall(r"^\| `(\w+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
-    assert {*rows} - {"kind"} == {*re.findall(r"tests\.0\.kind: (\w+)", held())} - {"null"}
+    assert kinds == {*rows} - {"kind"} == {*re.findall(r"tests\.0\.kind: (\w+)", held())} - {"null"}
 
 
 INDEX = """
@@ -67,9 +69,8 @@ def test_each_pass_over_the_queries_meets_another_build(project):
     project.run("--ir-repeat=10", "--ir-baseline-update").assert_outcomes(passed=1)
     (baseline,) = (project.path / "ir_baselines").rglob("*.json")
     text = baseline.read_text(encoding="utf-8")
-    assert [text.count(f'"build-{number}"') for number in range(10)] == [2] * 9 + [
-        3
-    ]  # once more as a judgment
+    # The last is named once more, as a judgment.
+    assert [text.count(f'"build-{number}"') for number in range(10)] == [2] * 9 + [3]
 
 
 def test_the_notes_are_printed_as_the_page_shows_them(project):
