@@ -37,7 +37,7 @@ _READ = ("cat-file", "--batch", "--follow-symlinks")
 _UNSET = re.compile("GIT_(?!CONFIG|CEILING_DIRECTORIES|DISCOVERY_ACROSS_FILESYSTEM|EXEC_PATH)")
 _SET = {"GIT_ALLOW_PROTOCOL": "", "LC_ALL": "C"}  # nothing is fetched, as no protocol is allowed
 _WHOLE_CLONE = "In CI, clone the whole history: `fetch-depth: 0` for actions/checkout in GitHub Actions, `GIT_DEPTH: 0` in GitLab CI."
-# A part of what Git prints → what to do; docs/since.md has a table of all such advice.
+# A part of what Git prints → what to do; docs/since.md has a table of what users meet in CI.
 _ADVICE = {
     "safe.directory": " The repository belongs to another user: if you trust it, this makes Git read it.",
     "promisor": " It is a partial clone (--filter), and nothing is fetched here. Fetch all: git fetch --refetch --no-filter origin",

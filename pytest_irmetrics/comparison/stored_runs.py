@@ -1,4 +1,7 @@
-"""Stored runs: their queries as they were judged, whether an answer is to a query of today, and the means they tell."""
+"""Stored runs: their queries as they were judged, whether an answer is to a query of today, and the means they tell.
+
+A label that an `Answer` stores has two ways back here: `golden_set_as_stored` and `with_stored_labels`.
+"""
 
 from __future__ import annotations
 

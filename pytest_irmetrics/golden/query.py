@@ -48,7 +48,7 @@ class Query:
     """One query of a golden set, with its judgments. Change none of it: all tests of a run read the same golden set.
 
     Public: docs/reference/python.md is made of the texts of its fields. A new field is a key of golden sets, which
-    `QueryReader` (golden/query_reader.py) reads; what is stored of it with a baseline, an `Answer` (run/answer.py) has.
+    `QueryReader` (golden/query_reader.py) reads, and cli/golden.schema.json describes, as tests require; what is stored of it with a baseline, an `Answer` (run/answer.py) has.
     """
 
     id: str

@@ -10,6 +10,8 @@ the baselines of that commit, and queries in them, that no other test has today 
 | a query's id | `_with_moved_queries`: its words stand in the test's own baseline, under an id that is asked no more | 1 query was under another id. |
 | the test that asks a query | the same: its words stand in another baseline, whose test is gone or asks it no more | 1 query was in … |
 | the golden set | `_golden_set`: the baseline names its file | nothing; why, where it is not known |
+
+docs/since.md sums them up; tests/scenarios/since.yaml and tests/faults/test_git.py show each.
 """
 
 from __future__ import annotations

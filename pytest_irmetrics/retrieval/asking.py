@@ -18,7 +18,7 @@ from pytest_irmetrics.run import Answer, Header, Run
 from pytest_irmetrics.run.answer import document_of, is_uuid, params_key
 
 _MAX_INITIAL_FAILURES = 5
-"""After this many errors in a row from the start the other queries are not asked."""
+"""After this many errors in a row from the start the other queries are not asked; docs/speed.md and docs/reference/json-report.md say so."""
 _MOST_CHUNKS = 10
 """With so many ids for each source, sources are no documents."""
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 import json
 import re
 import textwrap
+from dataclasses import fields
 from pathlib import Path
 
 import jsonschema
 import pytest
 import yaml
 
-from pytest_irmetrics import GoldenSet, GoldenSetError
+from pytest_irmetrics import GoldenSet, GoldenSetError, Query
 from tests.cli.console import run
 from tests.expected import assert_as_expected
 
@@ -184,6 +185,8 @@ def test_every_built_in_metric_is_offered_and_every_key_is_described(schema, tmp
     of_set, of_query = (set(keys.split(", ")) for keys in re.findall(r"Its keys are (.*);", said))
     definitions = schema["$defs"]
     assert (set(schema["properties"]), set(definitions["query"]["properties"])) == (of_set, of_query)
+    otherwise_written = {"text", "judgments", "passages", "line", "column"}  # query, relevant, or nowhere
+    assert {field.name for field in fields(Query)} - otherwise_written | {"query", "relevant"} == of_query
     offered = definitions["thresholds"]["properties"]
     assert {"ndcg@10", "overlap@10"} < set(offered)
     assert {name.partition("@")[0] for name in offered} == set(known.split(", "))

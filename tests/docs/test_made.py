@@ -85,13 +85,8 @@ def keys(*path):
             needed = "(must be there)" if name in schema.get("required", ()) else ""
             default = f"`{key['default']}`" if "default" in key else needed
             ends = [f"{word} {key[end]:g}" for word, end in ENDS if end in key]
-            rows.append(
-                [
-                    f"`{name}`",
-                    default,
-                    " ".join([key.get("description", ""), f"({', '.join(ends)})" if ends else ""]),
-                ]
-            )
+            meaning = " ".join([key.get("description", ""), f"({', '.join(ends)})" if ends else ""])
+            rows.append([f"`{name}`", default, meaning])
         return table(["key", "default", "meaning"], *rows)
 
     return made
@@ -171,9 +166,8 @@ def test_every_made_part_is_made_by_something():
         path.relative_to(DOCS).as_posix(): made_parts(path.read_text(encoding="utf-8"))
         for path in DOCS.rglob("*.md")
     }
-    assert {page: set(parts) for page, parts in pages.items() if parts} == {
-        p: set(m) for p, m in MADE.items()
-    }
+    made = {page: {*parts} for page, parts in MADE.items()}
+    assert {page: {*parts} for page, parts in pages.items() if parts} == made
 
 
 @pytest.mark.parametrize(("names", "page"), NAMES.items())

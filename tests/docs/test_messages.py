@@ -15,6 +15,7 @@ from tests.support_site import Faq, good
 PAGE = DOCS / "messages.md"
 NOISE_PAGE = DOCS / "noise.md"
 TESTS = Path(__file__).parents[1]
+CODE = TESTS.with_name("pytest_irmetrics")
 QUOTES = [
     quote
     for cell in re.findall(r'^\| (".*?") \| ', PAGE.read_text(encoding="utf-8"), re.MULTILINE)
@@ -35,10 +36,16 @@ def test_what_the_page_quotes_is_printed(quote):
 
 
 def test_each_kind_of_change_is_on_the_page_and_shown_by_a_scenario():
-    code = TESTS.with_name("pytest_irmetrics").joinpath("analysis", "signs.py").read_text(encoding="utf-8")
+    code = CODE.joinpath("analysis", "signs.py").read_text(encoding="utf-8")
     kinds = {*re.findall(r'^    _Kind\("(\w+)"', code, re.MULTILINE)}
     rows = re.findall(r"^\| `(\w+)` \|", PAGE.read_text(encoding="utf-8"), re.MULTILINE)
     assert kinds == {*rows} - {"kind"} == {*re.findall(r"tests\.0\.kind: (\w+)", held())} - {"null"}
+
+
+def test_each_kind_of_edit_is_shown_by_a_scenario():
+    code = CODE.joinpath("gates", "stored_limits.py").read_text(encoding="utf-8")
+    kinds = re.findall(r'^    [A-Z_]+ = \(?"([^"]+)"', code, re.MULTILINE)
+    assert kinds == [kind for kind in kinds if kind in held()] != []
 
 
 INDEX = """
@@ -85,9 +92,8 @@ def test_the_notes_are_printed_as_the_page_shows_them(project):
     notes = "".join(f"{note.rstrip()}\n" for note in about_noise)
     (block,) = (block for block in blocks(NOISE_PAGE) if block.remark == "notes on run noise")
     if RENEWING:
-        NOISE_PAGE.write_text(
-            NOISE_PAGE.read_text(encoding="utf-8").replace(f"```text\n{block.text}", f"```text\n{notes}"),
-            encoding="utf-8",
-        )
+        page = NOISE_PAGE.read_text(encoding="utf-8")
+        page = page.replace(f"```text\n{block.text}", f"```text\n{notes}")
+        NOISE_PAGE.write_text(page, encoding="utf-8")
     else:
         assert notes == block.text

@@ -45,6 +45,5 @@ FOUND = {
 @pytest.mark.parametrize(("module", "text"), sorted(FOUND))
 def test_a_statement_about_chance_is_on_the_page(module, text):
     page = " ".join(PAGE.read_text(encoding="utf-8").split())
-    assert text.strip("().,:; ") in page, (
-        f"{module} says {text!r}; {PAGE.name} does not tell how often that is true"
-    )
+    lacking = f"{module} says {text!r}; {PAGE.name} does not tell how often that is true"
+    assert text.strip("().,:; ") in page, lacking
