@@ -189,13 +189,15 @@ def run_of_other(other: Evaluation) -> tuple[Run, Against]:
 
 # Baselines without an item
 
+_REPEATED = "pytest-repeat (--count) runs a test under names of its own, such as {}, and none of them has a baseline. To ask every query several times, and to gate on the averages: --ir-repeat=N."
+
 
 def find_baseline_problems(
     config: pytest.Config, items: Iterable[pytest.Item]
 ) -> Iterator[tuple[pytest.Item, str]]:
     """Yield the items whose baselines, by their names, are another item's too or no item's, each with the message that it is to fail with.
 
-    Those of different files that have one node id: pytest gives it to files of one name in folders of which not all are below its rootdir.
+    Those of repeats by pytest-repeat that have none. Those of different files that have one node id: pytest gives it to files of one name in folders of which not all are below its rootdir.
     Then the first item of each test function that has baselines which none of its items has: a golden set or parameter is gone or renamed
     there, and its gate with it; none of these in a run that does not gate, or collects some items of a test alone. `items` are all that were
     collected, those last that are deselected.
@@ -207,7 +209,10 @@ def find_baseline_problems(
     for item in filter(requests_irmetrics, items):
         own = baseline_path(Path(item.path), name_in_file(item), settings.baseline_dir)
         of_id.setdefault(item.nodeid, {})[own] = item
-        if golden_parameter(item).problem is None:  # else none of its golden sets is known
+        repeats = "__pytest_repeat_step_number" in getattr(getattr(item, "callspec", None), "params", ())
+        if repeats and settings.gates and not (settings.update or own.exists()):
+            yield item, _REPEATED.format(item.name)
+        elif golden_parameter(item).problem is None:  # else none of its golden sets is known
             functions.setdefault(BaselineName.of(own)._replace(ids=""), {})[own] = item
     for nodeid, same in of_id.items():
         if len(same) > 1:
