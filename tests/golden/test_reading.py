@@ -458,6 +458,7 @@ def test_lines_are_counted_with_every_line_end(end, mark):
 
 
 BLOCK = "queries:\n- query: a\n  relevant:\n  - b\n  - c\n-\n  query: e\n  relevant:\n    f: 1\n    ? g\n    : 2\n"
+ANCHOR = "queries:\n- {query: a, relevant: &b [b]}\n- {query: e, relevant: *b}\n- {query: f, relevant: [b]}\n- query: g\n  relevant: h\n"
 FLOW = "queries: [{query: a, relevant: [b,\n c]}, {query: d, relevant: e}, {\n query: f,\n relevant: {\n g: 1}}]\n"
 
 
@@ -466,6 +467,7 @@ FLOW = "queries: [{query: a, relevant: [b,\n c]}, {query: d, relevant: e}, {\n q
     [
         ("a.yaml", BLOCK, {"a b": 4, "a c": 5, "e f": 9, "e g": 10, "e nobody": 7}),
         ("a.yaml", FLOW, {"a b": 1, "a c": 2, "d e": 2, "f g": 5, "f nobody": 2}),
+        ("a.yaml", ANCHOR, {"e b": 3}),
         ("a.qrels", "q 0 x 1\np 0 d 1\nq 0 d 1\n", {"q x": 1, "p d": 2, "q d": 3, "p x": 2}),
         ("a.csv", "query,docid,rating\nq,x,1\np,d,1\nq,d,1\n", {"q x": 2, "q d": 4, "p d": 3}),
         ("a.csv", 'id;query;docid;rating\nq;"a, b";d;1\n', {"q d": 2}),
