@@ -68,7 +68,7 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         return  # nobody stores a baseline of a test that is compared with another run
     result.since = report
     if run is not None:
-        _compare(result, stored, gates, committed, run)
+        _add_comparison(result, stored, gates, committed, run)
     elif committed.why:
         text = f"The baseline of {report.where} cannot be read. {committed.why}"
         _add_accepted(result, committed, [(Verdict("failed", text, "baseline"), "what it lowers is unknown")])
@@ -76,10 +76,10 @@ def add_since(result: ItemResult, stored: Evaluation | None, gates: Gates, commi
         report.details = ["There is no baseline of this test to compare with."]
 
 
-def _compare(
+def _add_comparison(
     result: ItemResult, stored: Evaluation | None, gates: Gates, committed: CommittedTest, run: Run
 ) -> None:
-    """Do what `add_since` does, with the run of the commit."""
+    """Add to a test's result what moved since its run at the commit, what was edited, and what fails against that run alone."""
     now, report = result.evaluation, committed.report
     comparison = Comparison(now, now.of_run(run))
     limits, of_both = read_limits(run, now.custom, _ORIGIN), with_each_tag(gates, now, comparison)
@@ -101,10 +101,11 @@ def _compare(
     forbids = any(query.forbidden for query in strict_now.golden.queries.values())
     reads_on = forbids or any(metric.cutoff is None for metric, _ in gated)
     accepted = [*_not_judged_today(limits, edits, report.where, whole=reads_on)]
+    is_updated = stored is None or _differ(stored.run, run)
     for verdict in (one for one in found if one.failed):
         # A metric that was gated at that commit alone has no score today.
         metric = verdict.metric if verdict.metric in now.metrics else None
-        why = _why_it_passes(verdict, result, stored, gates, committed)
+        why = _why_it_passes(verdict, result, gates, committed, is_updated=is_updated)
         accepted.append((verdict._replace(metric=metric), why))
     moved = [*_moved_means(strict_comparison, measured, run, gated)]
     if not (moved or accepted or strict_comparison.is_unchanged):
@@ -153,7 +154,7 @@ def _judge(
 def _judge_stored(
     stored: Run, comparison: Comparison, gates: Gates, of_today: Iterable[Verdict], where: str
 ) -> Iterator[Verdict]:
-    """Judge the baseline stored today as today's run is judged against the commit's; yield the verdicts by which that does not fail."""
+    """Judge the baseline that is stored today against the run of the commit; yield the verdicts on it, but for those by which today's run fails, too."""
     today = comparison.now_in_full
     held = today.of_run(stored).narrowed(stored.answers, None)
     itself = Comparison(held, today.of_run(comparison.baseline.run))
@@ -166,9 +167,9 @@ def _judge_stored(
 
 
 def _why_it_passes(
-    verdict: Verdict, result: ItemResult, stored: Evaluation | None, gates: Gates, committed: CommittedTest
+    verdict: Verdict, result: ItemResult, gates: Gates, committed: CommittedTest, *, is_updated: bool
 ) -> str:
-    """Say why what fails against the commit alone passes today: its limits or the golden set were edited, or it is compared with another run."""
+    """Say why what fails against the commit alone passes today: limits, the golden set or the baseline are others, or it is compared with another run."""
     may_answer = any(metric.kind == "no_answer" for metric, _ in gates.slices)
     if verdict.origin == _ORIGIN or (verdict.word == "no_answer" and may_answer):
         is_looser = committed.report.holds_less or committed.is_partial
@@ -177,8 +178,7 @@ def _why_it_passes(
         return _EDITED
     if result.against.given:
         return "this test is compared with another run"
-    is_new = stored is None or (committed.run is not None and _differ(stored.run, committed.run))
-    return "this branch updates its baseline" if is_new else _EDITED
+    return "this branch updates its baseline" if is_updated else _EDITED
 
 
 def _not_judged_today(

@@ -197,8 +197,8 @@ def find_baseline_problems(
 ) -> Iterator[tuple[pytest.Item, str]]:
     """Yield the items whose baselines, by their names, are another item's too or no item's, each with the message that it is to fail with.
 
-    Those of repeats by pytest-repeat that have none. Those of different files that have one node id: pytest gives it to files of one name in folders of which not all are below its rootdir.
-    Then the first item of each test function that has baselines which none of its items has: a golden set or parameter is gone or renamed
+    First each repeat by pytest-repeat that has no baseline. Then those of different files that have one node id: pytest gives it to
+    files of one name in folders of which not all are below its rootdir. Then the first item of each test function that has baselines which none of its items has: a golden set or parameter is gone or renamed
     there, and its gate with it; none of these in a run that does not gate, or collects some items of a test alone. `items` are all that were
     collected, those last that are deselected.
     """

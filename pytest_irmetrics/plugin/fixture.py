@@ -131,7 +131,7 @@ class IRMetrics:
             item.queries()  # skips the test that has none of --ir-query
             stored, compared = read_stored_run(item, against)
             asked = item.retriever(retriever)
-            _require_other(asked, stored, against)
+            _refuse_itself(asked, stored, against)
             if isinstance(asked, Run):
                 said = "No search was asked: the answers are those of a recorded run."
                 item.notes.append(Note("normal", said))
@@ -250,8 +250,8 @@ class IRMetrics:
         return ""
 
 
-def _require_other(asked: Any, stored: Run | None, against: Any) -> None:
-    """Raise RunError or MisuseError where what is asked is compared with itself, so that nothing can fall."""
+def _refuse_itself(asked: Any, stored: Run | None, against: Any) -> None:
+    """Raise RunError or MisuseError where a recorded run or a retriever is compared with itself, so that nothing can fall."""
     if isinstance(asked, Run) and stored is not None and asked.source == stored.source is not None:
         raise RunError(_ITSELF)
     if against is not None and against is asked:

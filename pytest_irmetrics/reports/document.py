@@ -101,9 +101,10 @@ def _verdicts(item: ItemReport) -> Iterator[Block]:
     The HTML report has some at its top, and leaves out here a block of the same text.
     """
     tabled = {(row.metric, row.tag) for row in _failed_rows(item)}
-    first_drop = next((gate for gate in item.failed_gates if gate.on_fall and gate.details), None)
+    failed = item.failed_gates
+    first_drop = next((gate for gate in failed if gate.on_fall and gate.details), None)
     others = 0
-    for place, gate in enumerate(item.failed_gates):
+    for place, gate in enumerate(failed):
         # Its row says all that such a verdict does; any other may say what mends it.
         measured = gate.word in ("max_drop", "min", "max") and not (gate.single or gate.as_stored)
         in_table = measured and (gate.metric, gate.tag) in tabled
@@ -119,7 +120,7 @@ def _verdicts(item: ItemReport) -> Iterator[Block]:
     if others > _MORE_VERDICTS:
         more = plural(others - _MORE_VERDICTS, "more gate fails", "more gates fail")
         yield Text(f"{more} (-v names them).", until=Level.NORMAL)
-    if origins := dict.fromkeys(gate.origin for gate in item.failed_gates if gate.origin):
+    if origins := dict.fromkeys(gate.origin for gate in failed if gate.origin):
         yield Text(f"Limits set by {listed([*origins], between='; ')}.", level=Level.VERBOSE)
     yield from map(Text, item.kind_sentences)
 

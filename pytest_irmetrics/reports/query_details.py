@@ -25,10 +25,10 @@ def query_block(
     shown = query.error is None and not (explains and query.scores.keys().isdisjoint(explains))
     documents = _Documents(query, item.titles, _reach(query.explains or [item.leading_metric or ""]))
     missing = documents.missing() if shown else []
-    none = ["no results"] if shown and (query.before or in_full) and not query.now else []
+    empty = ["no results"] if shown and (query.before or in_full) and not query.now else []
     return Query(
         report=query,
-        facts=[*_scores(query, explains), *_besides(query, item, in_full=in_full), *none],
+        facts=[*_scores(query, explains), *_remarks(query, item, in_full=in_full), *empty],
         faults=[*documents.faults()] if query.error is None else [query.error],
         # Of those that only -v shows, what moved: what moved it is the same in most.
         moved=[*documents.moved(missing)][: 1 if level is Level.VERBOSE else None] if shown else (),
@@ -40,16 +40,16 @@ def query_block(
 
 
 def _scores(query: QueryReport, names: Iterable[str]) -> Iterator[str]:
-    """Yield a query's scores by these metrics, `mrr 1.000 → 0.500` where one moved."""
+    """Yield a query's scores by these metrics, `mrr 1.0000 → 0.5000` where one moved."""
     for name in names:
         now = query.scores.get(name)
         if now is not None:
-            both = query.delta(name)
-            yield f"{name} {change_text(query.scores_before[name], now) if both else score_text(now)}"
+            has_moved = query.delta(name)
+            yield f"{name} {change_text(query.scores_before[name], now) if has_moved else score_text(now)}"
 
 
-def _besides(query: QueryReport, item: ItemReport, *, in_full: bool) -> Iterator[str]:
-    """Yield what stands beside a query's scores: that another limit than the first failed one is about it, and how long it took."""
+def _remarks(query: QueryReport, item: ItemReport, *, in_full: bool) -> Iterator[str]:
+    """Yield what is said behind a query's scores: that it explains another limit than the first that failed, and how long it took."""
     # The line above the queries counts those of the first, which others may follow.
     first = item.explaining_gates[0].queries if query.explains is not None and not in_full else ()
     if len(first) >= WORST and query.query_id not in first:
@@ -59,7 +59,7 @@ def _besides(query: QueryReport, item: ItemReport, *, in_full: bool) -> Iterator
 
 
 def _reach(names: Iterable[str]) -> float:
-    """Return the first rank that none of some metrics sees: one below their deepest cut-off, or none where one has no cut-off."""
+    """Return the first rank below the deepest cut-off of some metrics, from which on none of them sees a move; infinity where one has no cut-off."""
     cuts = [name.rpartition("@")[2] for name in names]
     return max(int(k) + 1 if k.isdecimal() else inf for k in cuts)
 

@@ -70,7 +70,7 @@ def _read_chunks(
 ) -> Iterator[tuple[str, str | None, str | None]]:
     """Yield the document of each chunk, its own id and its text, normalized where its document is `judged` by passage.
 
-    Where `collapse`, without what came before, for which AnswerError is raised else; and for a chunk without the text to look in.
+    What came before is left out where `collapse`, and else raises AnswerError, as does a chunk without the text to look in.
     """
     texts = [_text(item) for item in items]
     is_blank = not any(text and text.strip() for text in texts)
