@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from functools import partial
 from itertools import chain, count
@@ -73,11 +73,10 @@ class _Degraded(NamedTuple):
 
     def metric_to_advise(self, deltas: Mapping[Metric, float], gates: Gates) -> Metric | None:
         """Return the metric to name in the advice, the one that fell furthest; None where the advice would be true of none."""
-        fell = {}
-        for metric, delta in deltas.items():
-            has_significance = "significance" in gates.of(metric, self.tag)
-            if metric.kind != "custom" and delta < -self.must_fall - TOLERANCE and not has_significance:
-                fell[metric] = round(delta, 9)
+        likely = [one for one in deltas if one.kind not in ("custom", "overlap")]
+        gated_by_size = [one for one in likely if "significance" not in gates.of(one, self.tag)]
+        lowest = -self.must_fall - TOLERANCE
+        fell = {metric: round(deltas[metric], 9) for metric in gated_by_size if deltas[metric] < lowest}
         return min(fell, key=fell.__getitem__, default=None)
 
 
@@ -97,46 +96,55 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
     verdicts = decide(Case(intact, gates, itself, against))
     failing = {verdict.key for verdict in verdicts if verdict.failed}
     reported = [metric for metric in intact.metrics if metric.is_compared]
+    gated = [metric for metric, tag in gates.slices if tag is None and metric in reported]
     # Recall and NDCG show what is lost, whatever metrics are reported.
     cut = "" if itself.depth is None else f"@{itself.depth}"
-    metrics = dict.fromkeys([*reported, *read_metrics([f"recall{cut}", f"ndcg{cut}"])])
+    metrics = dict.fromkeys([*gated, *reported, *read_metrics([f"recall{cut}", f"ndcg{cut}"])])
     tried: list[Degradation] = []
     advice: dict[tuple[str, Metric], str] = {}
     """What to advise, once for each kind of degradation and metric."""
     for degraded in _degradations(intact):
-        try:
-            comparison = Comparison(degraded.evaluation(intact), intact)
-            # Without a file: whether that was edited is said of the intact run.
-            decided = decide(Case(comparison.now_in_full, gates, comparison, against._replace(file="")))
-            moved = {change.metric: change.delta for change in map(comparison.change, metrics) if change.n}
-        except EvaluationError as error:
-            raise EvaluationError(f"--ir-selftest, {degraded.name}: {error}") from error
+        decided, moved = _try(degraded, intact, gates, against, metrics)
         caught = [verdict for verdict in decided if verdict.failed and verdict.key not in failing]
         if not caught and min(moved.values(), default=0.0) >= -TOLERANCE:
             continue
-        shown = [metric for metric in reported if metric in moved]
-        gated = [metric for metric, tag in gates.slices if tag is None and metric in shown]
-        fell = [metric for metric in gated if moved[metric] < -TOLERANCE] or shown
-        most = min(fell, key=moved.__getitem__, default=None)
+        fell = [metric for metric in gated if moved.get(metric, 0.0) < -TOLERANCE]
+        most = min(fell or [one for one in moved if one in reported], key=moved.__getitem__, default=None)
         name, delta = (None, 0.0) if most is None else (most.name, moved[most])
         caught_by = [*dict.fromkeys(map(_gate_name, caught))]
         tried.append(Degradation(degraded.name, degraded.what, caught_by, name, delta))
-        ordered = {metric: moved[metric] for metric in (*gated, *moved) if metric.kind != "overlap"}
-        advised = None if caught else degraded.metric_to_advise(ordered, gates)
+        advised = None if caught else degraded.metric_to_advise(moved, gates)
         if advised is not None:
             quoted = json.dumps(degraded.tag, ensure_ascii=False)
             text = degraded.advice.format(name=degraded.name, metric=advised, tag=quoted)
             advice.setdefault((degraded.advice, advised), text)
-    lead = f"{against.name[0].upper()}{against.name[1:]}, intact, fails its own gates; what fails here is not counted as catching anything."
-    texts = [lead] if failing else []
-    texts.append(f"The retriever was not asked; the scores are those of {against.name} as it is stored.")
-    unpaired = (*itself.new, *itself.reworded, *itself.passages_edited)
-    if unpaired:
-        left_out = plural(len(unpaired), "query")
-        lacks = f"because {against.name} does not have them in these words"
-        texts.append(f"{left_out} left out, {lacks}: {listed(unpaired)}.")
-    notes = [Note("normal", text) for text in [*texts, *advice.values()]]
+    notes = [Note("normal", text) for text in [*_notes(itself, against, failing), *advice.values()]]
     return ItemResult(intact, gates, verdicts, against=against, notes=notes, degradations=tried)
+
+
+def _try(
+    degraded: _Degraded, intact: Evaluation, gates: Gates, against: Against, metrics: Iterable[Metric]
+) -> tuple[Sequence[Verdict], dict[Metric, float]]:
+    """Judge a degraded run against the intact one; return the verdicts, and how far the mean of each metric moved that has one."""
+    try:
+        comparison = Comparison(degraded.evaluation(intact), intact)
+        # Without a file: whether that was edited is said of the intact run.
+        verdicts = decide(Case(comparison.now_in_full, gates, comparison, against._replace(file="")))
+        changes = map(comparison.change, metrics)
+        return verdicts, {change.metric: change.delta for change in changes if change.n}
+    except EvaluationError as error:
+        raise EvaluationError(f"--ir-selftest, {degraded.name}: {error}") from error
+
+
+def _notes(itself: Comparison, against: Against, failing: Collection[object]) -> Iterator[str]:
+    """Say what the table does not show: which gates the stored run itself fails, that nothing was asked, and which queries are left out."""
+    name = against.name
+    if failing:
+        yield f"{name[0].upper()}{name[1:]}, intact, fails its own gates; what fails here is not counted as catching anything."
+    yield f"The retriever was not asked; the scores are those of {name} as it is stored."
+    if unpaired := (*itself.new, *itself.reworded, *itself.passages_edited):
+        left_out, lacks = plural(len(unpaired), "query"), f"because {name} does not have them in these words"
+        yield f"{left_out} left out, {lacks}: {listed(unpaired)}."
 
 
 def _gate_name(verdict: Verdict) -> str:
@@ -184,9 +192,8 @@ def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
     for tag in intact.tags:
         tagged = [query for query in answerable if tag in query.tags]
         if len(tagged) >= _SMALLEST_SLICE:
-            name = f"slice {tag} lost ({len(tagged)})"
             what = f"Each of the {len(tagged)} queries tagged {tag} comes back empty."
-            yield _Degraded(name, what, tagged, _emptied, _ON_SLICES, tag=tag)
+            yield _Degraded(f"slice {tag} lost ({len(tagged)})", what, tagged, _emptied, _ON_SLICES, tag=tag)
 
 
 def _emptied(_: Query, ranking: Sequence[str]) -> Sequence[str]:
