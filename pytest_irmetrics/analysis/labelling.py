@@ -53,6 +53,8 @@ def pool(
 
     Left out are documents below the metric's cut-off, forbidden ones, those of queries that are in no mean (`no_answer`,
     `xfail`), and what is worth nothing in any run. Equals are in the order of the ranks and of the file.
+
+    docs/labelling.md and the help of `label` sum this up; the page has what benchmarks/label_loop.py measures of it.
     """
     queries = [query for query in golden.queries.values() if query.xfail is None and not query.no_answer]
     total = math.fsum(query.weight for query in queries)

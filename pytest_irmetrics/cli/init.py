@@ -39,7 +39,7 @@ _FILES = {
     "conftest.py": "conftest.py.txt",
     "test_search.py": "test_search.py.txt",
 }
-"""The files that are written → their templates."""
+"""The files that are written → their templates. The help above and docs/index.md name them; docs/golden-sets.md has the limits of test_queries.py.txt."""
 _UNJUDGED = "# Nobody has judged these queries yet (`relevant: []`). They are compared with the baseline, by overlap@10.\n"
 
 

@@ -50,7 +50,7 @@ def decide(case: Case) -> tuple[Verdict, ...]:
                 known = judged.setdefault(verdict.key, verdict)  # by other limits: the worse one counts
                 judged[verdict.key] = min(known, verdict, key=lambda one: STATES.index(one.state))
     # The word of each is described in `VerdictReport.word`, is one of `ON_ALL_ANSWERS` where it is, and is held against the commit of
-    # --ir-since unless `_OF_TODAY` of since.py has it.
+    # --ir-since unless `_OF_TODAY` of since.py has it. docs/statistics.md ("What never passes") and docs/baseline.md say when they fail.
     checks = (
         _forbidden,
         _wrongly_answered,
@@ -149,7 +149,7 @@ def _parts_of_gap(evaluation: Evaluation, gate: Gate) -> dict[str, float]:
     return {i: queries[i].weight * (best - score) for i, score in scores.items()}
 
 
-def _each(case: Case, gate: Gate) -> Verdict | None:
+def _min_each(case: Case, gate: Gate) -> Verdict | None:
     """Hold each query's score against ``min_each``, but for those with a ``min`` of their own, or `off`, which takes its place."""
     limit = gate.limit.value
     evaluation = case.measured(gate.metric)
@@ -175,7 +175,7 @@ def _each(case: Case, gate: Gate) -> Verdict | None:
     return Verdict.of(gate, "failed", text, queries=queries, limit=limit, value=lowest)
 
 
-def _narrowing(case: Case, gate: Gate) -> Verdict | None:
+def _significance(case: Case, gate: Gate) -> Verdict | None:
     """Leave a ``significance`` to the verdict of the ``max_drop`` that it narrows; fail one that has none."""
     if "max_drop" in case.gates.of(gate.metric, gate.tag):
         return None
@@ -189,8 +189,8 @@ def _narrowing(case: Case, gate: Gate) -> Verdict | None:
 _JUDGES: Mapping[str, Callable[[Case, Gate], Verdict | None]] = {
     "min": _bound,
     "max": _bound,
-    "min_each": _each,
-    "significance": _narrowing,
+    "min_each": _min_each,
+    "significance": _significance,
     **dict.fromkeys(COMPARING_WORDS, judge_move),
 }
 """The words of thresholds, each with its judge."""

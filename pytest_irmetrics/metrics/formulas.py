@@ -333,7 +333,7 @@ class Family(NamedTuple):
     """None where a ranking and its judgments do not suffice: `kind` says what it is computed from."""
     parameters: tuple[Parameter, ...] = ()
     aliases: tuple[str, ...] = ()
-    """Names of trec_eval and ir_measures, in lower case."""
+    """Names of trec_eval and ir_measures, in lower case; docs/metrics.md lists them, as the two below."""
     cut_aliases: tuple[str, ...] = ()
     """Names to which trec_eval appends the cut-off: P_5, P.5."""
     set_aliases: tuple[str, ...] = ()

@@ -230,7 +230,10 @@ def render(histories: Sequence[BaselineHistory]) -> str:
 
 
 def _plot(course: _Course, points: Sequence[HistoryPoint]) -> dict[str, Any]:
-    """Return one metric's plot: its line through the versions that could be scored, and where it fell or was best."""
+    """Return one metric's plot: its line through the versions that could be scored, and where it fell or was best.
+
+    A dot's `kind` is a class of the page's styles; the legend in history.html.jinja explains it.
+    """
     known = [value for value in course.line if value is not None]
     low, high = min(known, default=0.0), max(known, default=1.0)
     span = high - low if high - low > TOLERANCE else 1.0
