@@ -1,4 +1,7 @@
-"""The history of a baseline: a chain of comparisons, each committed version with the one before it, under one golden set."""
+"""The history of a baseline: a chain of comparisons, each committed version with the one before it, under one golden set.
+
+docs/history.md says what is paired, and which renamings are followed.
+"""
 
 from __future__ import annotations
 
@@ -103,7 +106,10 @@ def _read_version(read: Read, commit: str, path: str, called: str, depth: int | 
 
 
 def _loads(text: str, shown: str) -> Run:
-    """Read a version of a baseline; a query whose line stands in another version too, as most do, is read once."""
+    """Read a version of a baseline; a query whose line stands in another version too, as most do, is read once.
+
+    That takes the layout which `dumps` of run/run_json.py writes; of any other each version is read whole, which takes long.
+    """
     head, between, rest = text.partition('"queries": [\n')
     lines = rest.removesuffix("\n]\n}\n").split(",\n")
     with suppress(ValueError):  # it is wrong, or not one query a line

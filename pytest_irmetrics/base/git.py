@@ -1,5 +1,6 @@
 """Read commits and files of Git, for `--ir-since`, `history` and what reports say of a baseline; no hook, filter, pager or network is used.
 
+docs/since.md and SECURITY.md say so, too.
 Paths are relative to the repository's top folder, with `/`; they may hold any bytes, as `os.fsdecode` gives them.
 """
 
@@ -238,6 +239,7 @@ class Repository:
         return *self._changes("diff-index", "--cached", commit, "--"), left_out
 
     def _changes(self, command: str, *words: str) -> tuple[dict[str, str], list[str]]:
+        """Return which files a command that compares two trees says were renamed, today's path → that of then, and which are gone."""
         fields = map(os.fsdecode, self._run(command, *_CHANGES, *words).split(b"\0")[:-1])
         renamed, deleted = {}, []
         for status in fields:

@@ -104,8 +104,8 @@ def _test_history(baseline: shared.Baseline, options: argparse.Namespace) -> Bas
     named = options.metrics or [one.metric for one in golden.thresholds if one.tag is None]
     wanted = shared.scorable_metrics(options.metrics or [*shared.USUAL_METRICS, *named], golden)
     beyond = [metric for metric in wanted if not metric.is_within(now.depth)]
-    needs_other = {"overlap", "ranking"} if golden.judges_nothing else {"overlap"}
-    metrics = [metric for metric in wanted if metric not in beyond and metric.kind not in needs_other]
+    without_mean = {"overlap", "ranking"} if golden.judges_nothing else {"overlap"}
+    metrics = [metric for metric in wanted if metric not in beyond and metric.kind not in without_mean]
     path = baseline.path.as_posix()
     if not metrics:
         lacks = "is too shallow for" if beyond else "by itself gives no"

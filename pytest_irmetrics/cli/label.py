@@ -51,6 +51,8 @@ from pytest_irmetrics.reports.blocks import Column, Table, Text
 from pytest_irmetrics.run import Run
 from pytest_irmetrics.run.answer import document_of
 
+_DOCUMENT_IDS = ("docid", "doc_id", "_id", "id")
+"""The keys of a corpus that hold a document's id; the first that is there does."""
 ARGUMENTS = (
     shared.TEST,
     shared.BASELINE_DIR,
@@ -60,15 +62,13 @@ ARGUMENTS = (
     shared.argument("--by", type=shared.ranking_metric, default=USUAL, metavar="METRIC", help=f"list documents by what they are worth to this metric, down to its cut-off (default: {USUAL})"),
     shared.argument("--query", dest="queries", action="append", default=[], metavar="ID", help="only documents of this query (repeatable)"),
     shared.limit_argument("at most so many documents"),
-    shared.argument("--corpus", metavar="FILE", help="the documents, to show their titles and texts: JSON Lines with docid (or _id, id), title, text; may be packed (.gz); - is standard input"),
+    shared.argument("--corpus", metavar="FILE", help=f"the documents, to show their titles and texts: JSON Lines with {_DOCUMENT_IDS[0]} (or {', '.join(_DOCUMENT_IDS[1:])}), title, text; may be packed (.gz); - is standard input"),
     shared.argument("-i", "--interactive", exclusive=True, action="store_true", help="show them one after the other and append the grade that is written for each; or s skip, u undo, q quit"),
     shared.argument("-o", "--out", exclusive=True, metavar="LIST.csv", help="write them to a new CSV file, or to -, with an empty column `rating`, for a spreadsheet"),
     shared.argument("--from", exclusive=True, dest="list", metavar="LIST.csv", help="append the judgments of the rows that have a rating; - is standard input"),
     shared.argument("--judge", exclusive=True, nargs=3, action="append", default=[], metavar=("QUERY", "DOC", "GRADE"), help="append this judgment (repeatable)"),
     shared.argument("--passage", exclusive=True, nargs=4, action="append", default=[], metavar=("QUERY", "DOC", "TEXT", "GRADE"), help="append this judgment by passage: whatever chunk of DOC holds TEXT (repeatable)"),
 )  # fmt: skip
-_DOCUMENT_IDS = ("docid", "doc_id", "_id", "id")
-"""The keys of a corpus that hold a document's id; the first that is there does."""
 _FIRST_IDS = 3
 """How many ids a note shows, of the documents and of a corpus that has none of them."""
 _HOW = "Add -i to this command, for one by one; or --out LIST.csv, for a spreadsheet that --from LIST.csv reads back. For one document: --judge QUERY DOC GRADE."
@@ -211,7 +211,7 @@ def _read_documents(options: argparse.Namespace, items: Sequence[Unjudged]) -> t
         shared.print_note(f"{options.file}: chunks are shown without their texts. {advice}")
     # Of a document a corpus has more than the chunk for which it came back.
     known = {}
-    for query, doc_id in ((one.query, one.doc_id) for one in items):
+    for query, doc_id, *_ in items:
         found = chunks.get((folded(query.text or query.id), doc_id), {"": ""})
         known[query.id, doc_id] = texts.get(doc_id) or found.get(query.id) or [*found.values()][-1]
     return {one: titles.get(one) or titles.get(document_of(one), "") for one in wanted}, known

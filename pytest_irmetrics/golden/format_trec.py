@@ -1,4 +1,7 @@
-"""TREC golden sets: qrels, ``query 0 document grade``, and the topics beside them, ``query<TAB>text``."""
+"""TREC golden sets: qrels, ``query 0 document grade``, and the topics beside them, ``query<TAB>text``.
+
+As these are a second file, plugin/committed.py leaves such a set of another commit unread.
+"""
 
 from __future__ import annotations
 
