@@ -112,7 +112,7 @@ class ItemResult:
         report.kind, report.kind_sentences, judgments_decide = kind_of_change(
             comparison, self.gates, self.verdicts, leading, self.not_in_index, shown
         )
-        by = "" if leading is None or leading.kind == "overlap" else f" --by {shlex.quote(leading.name)}"
+        by = "" if leading is None or leading.kind != "ranking" else f" --by {shlex.quote(leading.name)}"
         report.judge = judge + by if judge and judgments_decide else None
         report.notes = [note for note in self.notes if note.text not in report.kind_sentences]
 

@@ -79,8 +79,8 @@ def run(options: argparse.Namespace) -> int:
         )
     result = _result(golden, runs, options.metrics)
     result.notes += renamed
-    named = [part for path in paths for part in ("--run", path)]
-    named += [part for test in options.tests for part in ("--test", test)]
+    given = {"--run": paths, "--test": options.tests, "--metric": options.custom_metrics}
+    named = [part for option, values in given.items() for value in values for part in (option, value)]
     label = shlex.join(["pytest-irmetrics", "label", options.golden, *named])
     judge = None if shared.STANDARD in (options.golden, *paths) else label
     in_full = bool(wanted) or options.json

@@ -237,8 +237,7 @@ def _on_orphans(orphans: list[Path], new: Mapping[Path, pytest.Item], shown: Cal
     """
     names = [*map(shown, orphans)]
     which = f"baseline {names[0]} belongs" if len(names) == 1 else f"baselines {', '.join(names)} belong"
-    why = "its golden set, or its parameters, were renamed, or are gone."
-    lines = [f"The {which} to no item of this test: {why}"]
+    lines = [f"The {which} to no item of this test: its golden set or parameters were renamed or are gone."]
     for orphan in orphans:
         move = [*_git(orphan), "mv", shown(orphan)]
         moves = [shlex.join([*move, shown(path)]) for path in _successors(orphan, new)]

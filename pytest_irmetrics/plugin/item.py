@@ -262,7 +262,9 @@ class GatedItem:
         """
         if self.golden.path is None or not other:
             return None
-        label = ["label", self.golden_name, "--run", other, "--run", _LABEL_REPORT]
+        # The golden set may have thresholds on them.
+        own = [f"--metric={name}" for name in self.settings.custom_metrics]
+        label = ["label", self.golden_name, *own, "--run", other, "--run", _LABEL_REPORT]
         # The first is a run that fails again: the second must not wait for its success, and nobody reads the failure twice.
         report = self.command(*options, "-q", "--tb=no", f"--ir-report=json:{_LABEL_REPORT}")
         return f"{report}; {shlex.join(['pytest-irmetrics', *label])}"

@@ -67,7 +67,7 @@ def score(*arguments, status=0):
         ("recall@10: {max_lost: 0}", {**BEFORE, "hours": ["x"]}, ["--against", "before.json"], 1, "1 of 2 queries fell to 0 by recall@10"),
         ("no_answer: {max_drop: 0}", {**BEFORE, "empty": ["x"]}, ["--against", "before.run"], 1, "no_answer fell by 1.0000 from before.run"),
         ("overlap@3: 0.9", WORSE, ["--against", "before.json"], 1, "overlap@3 0.8333 (−0.1667)"),
-        ("fresh: 1", WORSE, ["--against", "before.json", "--metric", "fresh"], 1, "ndcg@10 fell by"),
+        ("fresh: 1", WORSE, ["--against", "before.json", "--metric", "fresh"], 1, "--run before.json --metric fresh"),
         ("", {**BEFORE, "empty": ["x"]}, [], 1, "1 query marked `no_answer` got an answer"),
         ("", {**BEFORE, "hard": []}, ["--against", "before.json"], 0, "1 xfail"),
         ("", {"other": ["d1"]}, [], 1, "now.json: answers no query of faq.yaml. Check that both call the queries the same."),
