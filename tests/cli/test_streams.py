@@ -18,6 +18,7 @@ from pytest_irmetrics import cli
 from tests.cli.console import HOSTILE, assert_harmless, run
 
 SCRIPT = [sys.executable, "-m", "pytest_irmetrics.cli"]
+REPORT = '{"format": "pytest-irmetrics report", "version": 1, "exit_status": 0, "unmeasured": {}, "unused_baselines": [], "tests": []}'
 
 
 def test_the_version_is_that_of_the_distribution():
@@ -68,10 +69,11 @@ def test_a_full_disk_is_told_without_a_traceback(tmp_path, command):
         (">&-", "schema", 0, ""),
         (">&- <&-", "check -", 1, ""),
         ("<&-", "check -", 1, "-:1:1: The file is empty."),
+        (f"2>&1 <<E\n{REPORT}\nE", "report - -o - -o /dev/null/a.md", 1, "## Retrieval quality"),
     ],
 )
-def test_a_stream_that_is_closed_is_an_empty_one(closed, command, status, said):
-    line = ["sh", "-c", f'"$@" {closed}', "sh", *SCRIPT, *command.split()]
+def test_a_closed_stream_is_an_empty_one_and_two_in_one_keep_their_order(closed, command, status, said):
+    line = ["sh", "-c", f'PYTHONUNBUFFERED= "$@" {closed}', "sh", *SCRIPT, *command.split()]
     done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
     assert (done.returncode, done.stderr) == (status, "")
     assert done.stdout.startswith(said)
