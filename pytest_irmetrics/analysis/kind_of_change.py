@@ -68,12 +68,12 @@ def kind_of_change(
     missing = None
     if leading is not None and not (held_by_stage or index_explains or kind in NOT_OF_JUDGMENTS):
         missing = missing_judgments(comparison, leading)
-    is_counted = side.paired and not side.now.golden.judges_nothing
+    can_count = side.paired and not side.now.golden.judges_nothing
     mean_fell = any(verdict.on_fall and verdict.tag is None for verdict in fell)
     sentences = [
         lacking,
         _chance_of(comparison, gates, failed[0]) if kind is None and lacking is None else None,
-        relevant_counts(side, leading, shown) if kind is None and is_counted else text,
+        relevant_counts(side, leading, shown) if kind is None and can_count else text,
         stages,
         _on_main_slice(side, leading) if leading is not None and mean_fell else None,
         missing,

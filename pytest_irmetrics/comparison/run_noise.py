@@ -61,10 +61,10 @@ def measure_run_noise(
     by_pass = math.fsum(variance / side.passes for variance, side in zip(of_passes, sides, strict=True))
     if not (by_pass or by_query):
         return None
-    together = by_pass >= by_query * (1 - _ROUNDING)
+    passes_decide = by_pass >= by_query * (1 - _ROUNDING)
     unstable = sorted((i for i, part in parts.items() if part > 0), key=lambda i: (-parts[i], i))
-    deviation = math.sqrt(by_pass if together else by_query)
-    quantile = t_quantile(_LEVEL, _degrees_of_freedom(repeated)) if together else _NORMAL_QUANTILE
+    deviation = math.sqrt(by_pass if passes_decide else by_query)
+    quantile = t_quantile(_LEVEL, _degrees_of_freedom(repeated)) if passes_decide else _NORMAL_QUANTILE
     return RunNoise(deviation, quantile * deviation, tuple(unstable), (sides[0].passes, sides[1].passes))
 
 

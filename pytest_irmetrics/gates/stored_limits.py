@@ -23,7 +23,7 @@ from pytest_irmetrics.thresholds import WORDS, Gate, Gates, Limit, Threshold, as
 class EditKind(Enum):
     """A kind of edit, in the order of the sentences; its value is what one edit is called and, where there may be, several.
 
-    `edits_of` (analysis/edits.py) finds those of queries and judgments. A test refuses one that no scenario shows.
+    `edits_of` (analysis/edits.py) finds those of queries and judgments, docs/since.md sums all up. A test refuses one that no scenario shows.
     """
 
     DROPPED = "query dropped", "queries dropped"
@@ -115,7 +115,7 @@ def limit_edits(
         if (was and was.limit) != (now and now.limit):
             mean = means.get(gate.metric.name) if gate.tag is gate.query_id is None else None
             old, new = ("off" if one is None else str(one.limit) for one in (was, now))
-            less = _holds_less(gate.word, was, now, mean)
+            less = _holds_less(gate, was, now, mean)
             edits.append(Edit(EditKind.LIMIT, f"{subject(gate)} {gate.word}", old, new, holds_less=less))
     edits += [Edit(EditKind.LIMIT, f"{text} → off", holds_less=True) for text in stored.unreadable]
     return sorted(edits, key=lambda edit: not edit.holds_less)
@@ -127,17 +127,17 @@ def _by_subject(gates: Gates, queries: Mapping[str, Query]) -> dict[tuple[object
     return {(gate.metric, gate.tag, gate.query_id, gate.word): gate for gate in chain(gates, own)}
 
 
-def _holds_less(word: str, was: Gate | None, now: Gate | None, mean: float | None) -> bool:
-    """Tell whether a limit lets pass what another did not; either may be none. `mean` is what per cent are of."""
+def _holds_less(gate: Gate, was: Gate | None, now: Gate | None, mean: float | None) -> bool:
+    """Tell whether a limit lets pass what another did not; either may be none, `gate` is one of them. `mean` is what per cent are of."""
     if was is None or now is None:
         # A significance narrows another limit, and one on no_answer takes the place of its being 1: having none fails more.
-        fails_less = word == "significance" or "no_answer" in [one.metric.name for one in (was, now) if one]
+        fails_less = gate.word == "significance" or gate.metric.kind == "no_answer"
         return now is not None if fails_less else now is None
     if mean is None and was.limit.percent != now.limit.percent:
         return False
     mean = 1.0 if mean is None else mean
     # Of `auto` there are two: a fall beyond `allowed` may fail, one beyond `fails_beyond` does whatever chance says.
-    lower, higher = (was, now) if WORDS[word].looser == "higher" else (now, was)
+    lower, higher = (was, now) if WORDS[gate.word].looser == "higher" else (now, was)
     return (
         lower.fails_beyond(mean) <= higher.allowed(mean)
         and lower.allowed(mean) < higher.fails_beyond(mean) - TOLERANCE

@@ -21,7 +21,7 @@ from pytest_irmetrics.golden.rows import ConversionError, Row, golden_set_of, ju
 from pytest_irmetrics.golden.source import Source, Wrong
 
 _OPTIONAL = ("tags", "weight")
-"""The keys of a query that have a column."""
+"""The keys of a query that have a column; `_query_node` of rows.py reads its cells, and docs/formats.md lists the columns."""
 _HELD = frozenset((*_OPTIONAL, "params"))
 FORMATS = {"csv": Format((".csv",), _HELD), "tsv": Format((".tsv",), _HELD), "beir": Format((), frozenset())}
 
@@ -39,7 +39,7 @@ _QUEPID_CASE = "case id"
 _QUEPID_RATER = "rating:"
 """The start of the columns of a Quepid book, one for each rater; their median counts."""
 _FORMULA = re.compile(r"\s*[-=+@\t\r](?!(?<=-)[0-9]+(?:\.[0-9]+)?\Z)", re.DOTALL)
-"""The start of a cell that a spreadsheet takes for a formula; negative numbers are none."""
+"""The start of a cell that a spreadsheet takes for a formula; negative numbers are none. docs/formats.md has the signs."""
 
 
 def guard_formula(cell: str) -> str:
@@ -81,7 +81,7 @@ def table_rows(source: Source, also: Collection[str] = ()) -> Iterator[Row]:
         columns = _read_header(next(reader, []), also)
         line = reader.line_num
         for cells in reader:
-            line, begins = reader.line_num, line + 1
+            begins, line = line + 1, reader.line_num
             by_itself = (_is_row(one.split(delimiter), columns) for one in lines[begins - 1 : line])
             if line > begins and all(by_itself):
                 here = f"the lines {begins} to {line}, each of which is a row by itself"

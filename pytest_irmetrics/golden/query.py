@@ -17,7 +17,7 @@ _INVISIBLE = dict.fromkeys(map(ord, "\xad\u200b\u200c\u200d\u2060\ufeff"))
 _LONGEST = 60
 """Characters of a passage in its key; a longer text is cut, and a hash of it added."""
 LONGEST_PASSAGE = 4000
-"""Characters of a document's text that may be written as a passage; a whole document is too much for a golden set."""
+"""Characters of a document's text that may be written as a passage; a whole document is too much for a golden set. docs/reference/json-report.md says how many."""
 
 
 class Passage(NamedTuple):
@@ -121,7 +121,8 @@ def normalize_text(text: str) -> str:
     """Normalise white space and Unicode forms, which text extraction and layout change; keep the words.
 
     Soft hyphens and zero-width characters go, Unicode forms become one (NFKC: ligatures, full-width letters), and a
-    run of white space becomes one space, none at the ends. Case is kept.
+    run of white space becomes one space, none at the ends. Case is kept. Names of passages in committed baselines are made of
+    it, docs/passages.md sums it up.
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_INVISIBLE))
@@ -134,7 +135,7 @@ def digest(text: str) -> str:
 
 
 def folded(text: str) -> str:
-    """Return a query's text as it is compared with another's: without case, each run of white space as one space."""
+    """Return a query's text as it is compared with another's: without case, each run of white space as one space; docs/baseline.md says so."""
     return normalize_text(text).casefold()
 
 

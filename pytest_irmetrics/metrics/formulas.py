@@ -26,7 +26,7 @@ Kind = Literal["ranking", "overlap", "no_answer", "latency", "custom"]
 rankings (`is_compared`, `is_stored`, `rates_rankings`), and places that treat one on its own ask for `Metric.kind`."""
 
 Value = str | int | float
-
+"""What a parameter of a metric may be."""
 
 Grade = int | float
 

@@ -83,7 +83,7 @@ class BaselineHistory:
     points: Sequence[HistoryPoint]
     """Oldest first; the last is today's."""
     since: HistoryPoint | None
-    """What today's changed against that of a pinned commit, which it names."""
+    """What today's changed against that of a pinned commit; its `subject` is that commit as it was given."""
     notes: Sequence[str]
 
 

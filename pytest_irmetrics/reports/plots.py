@@ -90,7 +90,7 @@ class Bar(NamedTuple):
     width: float
     height: float
     shade: str
-    """`bad` or `good`."""
+    """`bad` or `good`, as report.css has it."""
 
 
 class Bars(NamedTuple):
