@@ -250,5 +250,5 @@ def _write_csv(items: Sequence[Unjudged], titles: Titles, texts: Texts, options:
     metrics = [word for name in options.custom_metrics for word in ("--metric", name)]
     runs = [word for path in options.stored for word in ("--run", path)]
     back = shlex.join(["pytest-irmetrics", "label", options.file, *metrics, *runs, "--from", out])
-    told = f"{plural(len(items), 'document')} to judge. Fill in the column rating, and then: {back}"
-    shared.print_about(out, f"{out}: {told}")
+    next_step = f"{plural(len(items), 'document')} to judge. Fill in the column rating, and then: {back}"
+    shared.print_about(out, f"{out}: {next_step}")

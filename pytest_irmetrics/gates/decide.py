@@ -233,13 +233,14 @@ def _unknown_ids(case: Case) -> Verdict | None:
     if all(any(one in case.in_index for one in ids) for ids in (unknown.returned, unknown.expected)):
         return None
     before = set[str]() if case.comparison is None else _returned_by(case.comparison.baseline)
-    details, text = (*unknown.examples, RETURN_KNOWN_IDS), unknown.problem
-    if before and not (unknown.is_one_answer or unknown.alike):
-        known = len(before.intersection(unknown.returned))
-        returned = plural(len(unknown.returned), "returned id")
-        details = unknown.examples if known else details  # ids as before need no other ids
-        text = f"No judged document came back for any query: of the {returned} none is in the golden set, and {known or 'none'} in the baseline's answers."
-    return Verdict("failed", text, "ids", details=details)
+    details = (*unknown.examples, RETURN_KNOWN_IDS)
+    if not before or unknown.is_one_answer or unknown.alike:
+        return Verdict("failed", unknown.problem, "ids", details=details)
+    known = len(before.intersection(unknown.returned))
+    returned = plural(len(unknown.returned), "returned id")
+    text = f"No judged document came back for any query: of the {returned} none is in the golden set, and {known or 'none'} in the baseline's answers."
+    # Ids as before need no other ids.
+    return Verdict("failed", text, "ids", details=unknown.examples if known else details)
 
 
 def _returned_by(evaluation: Evaluation) -> set[str]:

@@ -3,7 +3,7 @@
 If nothing was renamed since, a test's baseline stood where its own stands today, and holds the queries that it asks today. Else
 the baselines of that commit, and queries in them, that no other test has today are looked through:
 
-| what has another name | how it is found | what is told |
+| what has another name | how it is found | what is said |
 |---|---|---|
 | the test's folder, or ``ir_baseline_dir`` | `_moved_files`: another baseline has its module and test in its path | Its baseline was … |
 | the test, its module or its parameters | `renamed_test`: the baseline that holds most of its queries, of those whose test is gone | Its baseline was … |

@@ -205,9 +205,9 @@ class Recorder:
         """Return the commit that is checked out: what CI says, where Git itself may be missing, else what Git does. Empty if unknown."""
         from pytest_irmetrics.base.git import GitError, Repository  # noqa: PLC0415 - only reports and annotations have a commit
 
-        told = next(filter(None, map(os.environ.get, _CI_COMMITS)), "")
+        by_ci = next(filter(None, map(os.environ.get, _CI_COMMITS)), "")
         with suppress(GitError):
-            return told or Repository(self._config.rootpath).commit("HEAD")
+            return by_ci or Repository(self._config.rootpath).commit("HEAD")
         return ""
 
     def pytest_terminal_summary(self, terminalreporter: pytest.TerminalReporter) -> None:
@@ -243,7 +243,7 @@ class Recorder:
             return []
         # What was skipped, or failed as expected, read none unless it was compared with that.
         tests = [(one, one.item_report) for one in self._attempts.values()]
-        read = {one.baseline for one, told in tests if one.outcome not in HIDDEN or (told and told.against)}
+        read = {one.baseline for one, item in tests if one.outcome not in HIDDEN or (item and item.against)}
         unread = [one.baseline for one, _ in tests if one.baseline not in read and one.baseline.exists()]
         # Those are known also where options leave other tests out; --ir-query and --ir-selftest skip tests of their own.
         known = [] if settings.only_queries or settings.selftest else unread

@@ -70,7 +70,7 @@ class Axis(NamedTuple):
         value = None if row is None else row.delta if self.compared else row.now
         if row is None or value is None or not self.low <= value <= self.high:
             return None
-        shift = row.baseline or 0.0 if self.compared else 0.0
+        shift = (row.baseline or 0.0) if self.compared else 0.0
         return Mark(
             self.at(0.0),
             self.at(value),
