@@ -105,6 +105,7 @@ def _refuse_properties(event: Any, what: str) -> None:
 
 
 def _read_version(node: Node, key: str) -> None:
+    """Refuse another version than 1, which cli/golden.schema.json has, too."""
     if node.kind != "text" or node.value != "1":
         raise Wrong(node.place, f"`{key}` is {node}, and this reads version 1. Write 1, or update.")
 

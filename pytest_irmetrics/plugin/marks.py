@@ -22,6 +22,7 @@ from pytest_irmetrics.thresholds import Threshold
 
 _WILDCARDS = frozenset("*?[")
 _MARKS = ("ir_golden", "ir_threshold")
+"""The marks that `pytest_configure` of plugin/__init__.py registers."""
 
 _GOLDEN_TOO_LATE = 'ir_golden on a parameter, or added by a hook, binds to nothing: it makes parameters itself, of a function, class or module. Mark one of these, or pass the golden set: irmetrics.check(golden="golden/faq.yaml").'
 

@@ -1,6 +1,7 @@
 """Collect the ItemReports of all tests, store baselines, write report files, and print the summary.
 
-This runs in one process: the only one, or the controller of pytest-xdist's workers.
+This runs in one process: the only one, or the controller of pytest-xdist's workers. docs/baseline.md ("When it fails") says what
+becomes of baselines.
 """
 
 from __future__ import annotations

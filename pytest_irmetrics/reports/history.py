@@ -1,4 +1,7 @@
-"""The history of tests' baselines: its records, and these as blocks, as JSON, and as an HTML page with a plot for each metric."""
+"""The history of tests' baselines: its records, and these as blocks, as JSON, and as an HTML page with a plot for each metric.
+
+docs/history.md explains what is printed.
+"""
 
 from __future__ import annotations
 

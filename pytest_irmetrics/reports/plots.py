@@ -28,7 +28,7 @@ LINES_WIDTH = 96
 
 
 class Mark(NamedTuple):
-    """One mean on an axis: its change from the baseline, or itself where nothing is compared."""
+    """One mean on an axis: its change from the baseline, or itself where nothing is compared; docs/reports.md explains the signs."""
 
     zero: float
     now: float
