@@ -128,7 +128,7 @@ class GatedItem:
         for query_id in wanted if known else ():
             if not any(one.find(query_id) for one in known):
                 texts = {query.id: query.text for one in known for query in one.queries.values()}
-                close = [i for i in texts if texts[i] == query_id] or get_close_matches(query_id, texts, n=1)
+                close = [i for i in texts if texts[i] == query_id] or get_close_matches(query_id, texts)
                 hint = f" Did you mean {close[0]!r}?" if close else ""
                 raise MisuseError(f"--ir-query: no golden set of this run has the query {query_id!r}.{hint}")
         found = {query.id: query for query in map(own.find, wanted) if query is not None}

@@ -486,6 +486,13 @@ def test_a_golden_set_of_then_is_read_in_any_format_out_of_the_commit_alone(
     assert git(branch.path, "status", "--porcelain").split()[1:] == [path.relative_to(branch.path).as_posix()]
 
 
+def test_a_baseline_that_is_gone_is_brought_back_from_a_commit_that_has_it(branch):
+    stored = git(branch.path, "rev-parse", "HEAD")[:10]
+    git(branch.path, "rm", "-q", STORED)
+    commit(branch.path, "drop it")
+    assert f"To bring it back: git checkout {stored} -- " in text_of(branch.run("--ir-baseline"))
+
+
 def test_a_run_without_it_starts_no_process(branch, monkeypatch):
     monkeypatch.setenv("PATH", "")  # of no program
     git_ran = "There is no program git"

@@ -70,9 +70,8 @@ def test_params_that_would_be_dropped_are_an_error(found, retriever):
 
 @pytest.mark.parametrize("run", [lambda query_embedding, top_k=None: None, lambda data: None, lambda: None])
 def test_a_component_or_pipeline_that_takes_no_text_is_explained(found, run):
-    with pytest.raises(
-        RetrievalError, match=r"Its run takes no `query`\. Give a function of \(query, k\) that calls it"
-    ):
+    told = r"The retriever is SimpleNamespace .*\. Its run takes no `query`\. Give a function of \(query, k\) that calls it"
+    with pytest.raises(RetrievalError, match=told):
         found(SimpleNamespace(run=run))
 
 
