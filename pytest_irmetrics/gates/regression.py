@@ -173,9 +173,9 @@ class _Move:
     @property
     def level(self) -> float | None:
         """The level of p from which on a fall may be chance; None where every fall beyond the limit fails."""
-        gate = self.gate
+        gate, default = self.gate, _LEVEL if self.gate.limit.auto else None
         given = None if gate.query_id else self.case.gates.of(gate.metric, gate.tag).get("significance")
-        return given.limit.value if given is not None else _LEVEL if gate.limit.auto else None
+        return default if given is None else given.limit.value
 
     def judge_gain(self) -> Verdict:
         """Judge a ``min_gain``: how far a mean rose."""
