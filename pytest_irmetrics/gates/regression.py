@@ -18,16 +18,16 @@ from pytest_irmetrics.run.answer import how_to_restore
 from pytest_irmetrics.thresholds import STATES, WORDS, Gate, State
 
 _MIN_PAIRED = 0.5
-"""The share of the baseline's queries, by weight, under which too few are paired to judge the rest by. In docs/baseline.md, since.md and statistics.md, and a message of `check_pairing`, say half."""
+"""The share of the baseline's queries, by weight, under which too few are paired to judge the rest by. docs/baseline.md, since.md and statistics.md, and a message of `check_pairing`, say half."""
 
 _MAX_EDITED = 0.1
-"""The share of the baseline's queries, by weight, of which passages may be edited before a fall could hide behind that. In docs/baseline.md and passages.md a tenth."""
+"""The share of the baseline's queries, by weight, of which passages may be edited before a fall could hide behind that. docs/baseline.md and passages.md say a tenth."""
 
 _LEVEL = 0.05
 """The p below which a fall is no chance, unless ``significance`` says otherwise; also for the mean over other queries. docs/thresholds.md and statistics.md have it."""
 
 _MOST_LOST = 1
-"""How many more queries may fall to 0 than rise from it before a fall fails by `auto`. In docs/thresholds.md: at least two."""
+"""How many more queries may fall to 0 than rise from it before a fall fails by `auto`. docs/thresholds.md says at least two."""
 
 
 def judge_move(case: Case, gate: Gate) -> Verdict | None:
