@@ -165,7 +165,7 @@ _HEADER_KEYS = {
 
 
 def dumps(answers: Answers, header: Header) -> str:
-    """Return the text; equal runs give equal texts. Raises RunError for what JSON cannot hold."""
+    """Return the text, a line for each query, by which analysis/history.py finds those that two versions share; equal runs give equal texts. Raises RunError for what JSON cannot hold."""
     head = [f'"format": {_encode(FORMAT)}', f'"version": {VERSION}']
     head += _fields(header, Header(), _HEADER_KEYS, "the header")
     queries = []
