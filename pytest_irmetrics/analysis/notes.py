@@ -55,7 +55,7 @@ def notes_on(result: ItemResult, *, verbose: bool = False) -> Iterator[Note]:
             yield from (Note(level, text) for text in texts)
 
 
-# Today's run by itself -------------------------------------------------------------------------------------
+# Today's run, also where another one stands beside it -----------------------------------------------------
 
 
 def _left_out(result: ItemResult) -> Iterator[str]:
@@ -175,10 +175,11 @@ def _answers_cut_short(result: ItemResult) -> Iterator[str]:
             return
         answers += filter(None, rankings)
         returned += [retrieved.returned.get(query.id, len(ranking)) for ranking in rankings if ranking]
-    longest, most = max(map(len, answers), default=0), max(returned, default=0)
-    if 2 * returned.count(most) < len(answers) or longest == len(set().union(*answers)):
+    # After, and before, duplicates were dropped.
+    longest, longest_came = max(map(len, answers), default=0), max(returned, default=0)
+    if 2 * returned.count(longest_came) < len(answers) or longest == len(set().union(*answers)):
         return
-    if most == depth:
+    if longest_came == depth:
         cutoff = max((metric.cutoff or 0 for metric in evaluation.metrics), default=0)
         short = sum(len(ranking) < cutoff for ranking in answers)
         if not short:
@@ -186,7 +187,7 @@ def _answers_cut_short(result: ItemResult) -> Iterator[str]:
         of = plural(len(answers), "answer")
         advice = f"{short:,} of {of} had fewer than the {cutoff} that a metric looks at. {_ON_COLLAPSED}"
     else:
-        longest, advice = most, "That is all that the stored run holds."
+        longest, advice = longest_came, "That is all that the stored run holds."
         if retrieved.latencies:  # which no stored run has
             advice = retrieved.depth_advice or "Check that the retriever passes k on."
     yield f"No query got the {depth} results that were asked for; the longest answer has {longest}. {advice}"

@@ -38,6 +38,7 @@ _SHARES = (1, 3, 10)
 """How many per cent of the queries are broken."""
 
 _TRUNCATED = 3
+"""To how many results rankings are cut."""
 
 _ON_RANKINGS = f'No max_drop sees it ({{name}}): ir_threshold("{{metric}}", max_drop={AUTO.value}) would.'
 _ON_BROKEN = (
@@ -76,8 +77,8 @@ class _Degraded(NamedTuple):
         likely = [one for one in deltas if one.kind not in ("custom", "overlap")]
         gated_by_size = [one for one in likely if "significance" not in gates.of(one, self.tag)]
         lowest = -self.must_fall - TOLERANCE
-        fell = {metric: round(deltas[metric], 9) for metric in gated_by_size if deltas[metric] < lowest}
-        return min(fell, key=fell.__getitem__, default=None)
+        falls = {metric: round(deltas[metric], 9) for metric in gated_by_size if deltas[metric] < lowest}
+        return min(falls, key=falls.__getitem__, default=None)
 
 
 def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemResult:
@@ -109,8 +110,8 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
         if not caught and min(moved.values(), default=0.0) >= -TOLERANCE:
             continue
         fell = [metric for metric in gated if moved.get(metric, 0.0) < -TOLERANCE]
-        most = min(fell or [one for one in moved if one in reported], key=moved.__getitem__, default=None)
-        name, delta = (None, 0.0) if most is None else (most.name, moved[most])
+        worst = min(fell or [one for one in moved if one in reported], key=moved.__getitem__, default=None)
+        name, delta = (None, 0.0) if worst is None else (worst.name, moved[worst])
         caught_by = [*dict.fromkeys(map(_gate_name, caught))]
         tried.append(Degradation(degraded.name, degraded.what, caught_by, name, delta))
         advised = None if caught else degraded.metric_to_advise(moved, gates)
@@ -155,7 +156,7 @@ def _gate_name(verdict: Verdict) -> str:
 
 
 def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
-    """Yield every degradation that applies to a run, those of all queries first."""
+    """Yield every degradation that applies to a run, those of all queries first; the first row of tests/scenarios/selftest.yaml has all."""
     answerable = [query for query in intact.counted if not query.no_answer]
     documents = dict.fromkeys(d for query in intact.counted for r in intact.rankings(query.id) for d in r)
 

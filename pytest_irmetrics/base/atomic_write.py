@@ -20,7 +20,8 @@ from pytest_irmetrics.base import IRMetricsError
 from pytest_irmetrics.base.wording import printable
 
 _TEMPORARY = ".ir-writing-{}.tmp"
-_SECONDS_PER_DAY = 24 * 60 * 60.0
+_ABANDONED_SECONDS = 24 * 60 * 60.0
+"""The age from which a temporary file is a killed writer's: a day, as the texts here say."""
 
 
 class WriteError(IRMetricsError, ValueError):
@@ -97,6 +98,7 @@ def write_output(path: Path, data: bytes) -> None:
 
 
 def _mode(path: Path) -> int | None:
+    """Return the mode of a file; None where there is none."""
     with suppress(FileNotFoundError):
         return path.stat().st_mode
     return None
@@ -123,5 +125,5 @@ def _sweep(folder: Path) -> None:
     """Remove the temporary files of writers that were killed more than a day ago."""
     for path in folder.glob(_TEMPORARY.format("*")):
         with suppress(OSError):
-            if time.time() - path.lstat().st_mtime > _SECONDS_PER_DAY:
+            if time.time() - path.lstat().st_mtime > _ABANDONED_SECONDS:
                 path.unlink()

@@ -96,8 +96,8 @@ def _grade(text: str) -> Grade | None:
     return number if number is not None and 0 <= number <= MAX_GRADE else None
 
 
-def say_held_back(golden: GoldenSet, held_back: Iterable[Judgment]) -> str:
-    """Say of which queries without a relevant document grades are not written, and where these were given; else nothing."""
+def held_back_text(golden: GoldenSet, held_back: Iterable[Judgment]) -> str:
+    """Return of which queries without a relevant document grades are not written, and where these were given; empty where there are none."""
     given: dict[str, list[str]] = {}
     for one in held_back:
         given.setdefault(one.query_id, []).append(one.where)
@@ -140,7 +140,7 @@ class Interview:
         finally:
             written = sum(len(one.new) for _, one in self.done if one)
             _print(f"{self.shown}: {plural(written, 'judgment')} written.")
-            if waiting := say_held_back(self._golden, chain(*self._held_back().values())):
+            if waiting := held_back_text(self._golden, chain(*self._held_back().values())):
                 _print(waiting)
 
     def _ask(self) -> None:
@@ -151,6 +151,7 @@ class Interview:
             if item not in (None, printed):
                 self._print_item(item)
             printed = item
+            # The help of -i (cli/label.py) names these keys, too.
             prompt = "grade, s skip, u undo" if item else "That was the last one. u undo"
             answer = input(f"{prompt}, q quit: ").strip().lower()
             if answer == "u":

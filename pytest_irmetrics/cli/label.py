@@ -40,7 +40,7 @@ from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import listed, plural, printable, quote
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.cli.judge import Interview, Texts, Titles, given_judgments, say_held_back
+from pytest_irmetrics.cli.judge import Interview, Texts, Titles, given_judgments, held_back_text
 from pytest_irmetrics.comparison.stored_runs import under_todays_ids
 from pytest_irmetrics.gates.verdict import USUAL
 from pytest_irmetrics.golden import GoldenSet
@@ -95,7 +95,7 @@ def run(options: argparse.Namespace) -> int:
                 ids = listed([one.doc_id for one in unknown], word=quote)
                 cause = "A spreadsheet makes 12 of the id 0012, and a date of 3-4: compare them."
                 shared.print_note(f"{unknown[0].where}: No run at hand has {ids}. {cause}")
-            if waiting := say_held_back(edit.golden, edit.held_back):
+            if waiting := held_back_text(edit.golden, edit.held_back):
                 shared.print_note(waiting)
                 return shared.FAILED if options.list is None else shared.OK  # a list has them still
             return shared.OK

@@ -129,8 +129,8 @@ def _read_reason(node: Node, key: str) -> str:
     return reason
 
 
-def _read_number(node: Node, what: str, low: float, high: float) -> Grade:
-    """Read a number from `low`, which is 0, above 0 or without a bound, to `high`; `what` it is is for the message."""
+def _read_number(node: Node, what: str, low: float, high: float) -> int | float:
+    """Read a number, a grade or weight, from `low`, which is 0, above 0 or without a bound, to `high`; `what` it is is for the message."""
     number = numbers.read_number(node.value) if node.kind == "text" else None
     if number is not None and node.plain and low <= number <= high:
         return number
@@ -331,7 +331,7 @@ class QueryReader:
         self, found: dict[Metric, Threshold], key: Node, value: Node, *, tag: str | None, of_query: bool
     ) -> None:
         """Add to those found the threshold on a metric: its limits, a mapping or a number, which is `min`."""
-        at, limits = key, {}
+        at, limits = key, {}  # `at` is what an error is about
         min_alone = [(replace(value, value="min"), value)]
         try:
             metric = parse_metric(cut(key.value, 100), custom=self._source.custom)

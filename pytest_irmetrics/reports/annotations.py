@@ -25,7 +25,7 @@ _NAMED = 3
 _LONGEST = 1000
 """Characters of one line of a message."""
 
-_NUMBER = re.compile(r":(?=\d+(?::\d+)?\Z)")
+_COLON = re.compile(r":(?=\d+(?::\d+)?\Z)")
 """What parts the file, the line and the column of a place."""
 
 _PROBLEM = re.compile(r"^ *(\S.*?:\d+:\d+): (.+)", re.MULTILINE)
@@ -77,7 +77,7 @@ def _failed(item: ItemReport, session: SessionReport) -> str:
     if worst is not None:
         lines.append(_worst(worst, item))
     lines.append(f"Test: {item.nodeid}" if look is None else f"To look closer: {look}")
-    # Of no query, the place of the first threshold in the golden set, or the golden set itself.
+    # Where no query broke: at the first failed threshold that stands in the golden set, or at the golden set itself.
     in_golden_set = (gate.origin for gate in failed if gate.origin.startswith(f"{item.golden_set}:"))
     where = next(in_golden_set, item.golden_set) if worst is None else worst.where
     message = "\n".join(cut(line, _LONGEST) for line in lines)
@@ -94,7 +94,7 @@ def _worst(query: QueryReport, item: ItemReport) -> str:
 
 def _place(where: str, session: SessionReport) -> dict[str, str]:
     """Return the place that messages name as ``file:line:column``, ``file:line`` or ``file``, from the repository's root."""
-    parts = dict(zip(("file", "line", "col"), _NUMBER.split(where), strict=False))
+    parts = dict(zip(("file", "line", "col"), _COLON.split(where), strict=False))
     file = parts["file"]
     if os.path.isabs(file):  # noqa: PTH117 - text, that may be of another system
         top = nearest_repository(Path(file).parent)
