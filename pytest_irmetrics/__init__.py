@@ -9,7 +9,7 @@ PYTEST_DONT_REWRITE: a script or notebook that imports this package and then run
 from __future__ import annotations
 
 TYPE_CHECKING = False  # typing takes longer to import than all that is needed of this package
-if TYPE_CHECKING:  # of what __init__.pyi declares: an editor finds here where it is implemented
+if TYPE_CHECKING:  # what __init__.pyi declares, not imports: an editor finds here where it is implemented
     from pytest_irmetrics.comparison import Comparison, compare  # noqa: F401
     from pytest_irmetrics.evaluation import Evaluation, evaluate  # noqa: F401
     from pytest_irmetrics.plugin.fixture import IRMetrics  # noqa: F401

@@ -45,7 +45,10 @@ class Limit(NamedTuple):
 
 
 AUTO = Limit(0.01, auto=True)
-"""How far a mean may fall from the baseline where nothing says so; see `AUTO_FAILS_BEYOND`."""
+"""How far a mean may fall from the baseline where nothing says so; see `AUTO_FAILS_BEYOND`.
+
+CHANGELOG.md and docs/index.md, messages.md, thresholds.md and statistics.md, with what it was measured to do, say one or both of the numbers.
+"""
 
 AUTO_FAILS_BEYOND = 0.05
 """The fall beyond which `auto` fails whatever chance explains; of a metric without an upper bound, as one's own is, a share of the baseline's mean."""

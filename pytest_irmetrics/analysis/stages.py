@@ -78,7 +78,7 @@ def _with_stages(evaluation: Evaluation) -> Iterator[tuple[Query, set[str]]]:
 
 
 def _at(name: str | None) -> str:
-    """Return `among the candidates` of a stage whose name is a plural, `in dense` of any other, `in no stage` of none."""
+    """Return `among the candidates` of a stage whose name ends like a plural, `in dense` of any other, `in no stage` of none."""
     if name is None:
         return "in no stage"
     return f"among the {name}" if name.endswith("s") else f"in {name}"

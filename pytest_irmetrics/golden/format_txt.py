@@ -28,7 +28,7 @@ def read(source: Source) -> GoldenSet:
 
 
 def read_each_once(source: Source) -> tuple[GoldenSet, list[tuple[int, str]]]:
-    """Return the queries of a list, and the lines that repeat one: number and text. Raises Wrong."""
+    """Return the queries of a list, and the lines that repeat one, number and text, which `init --queries` leaves out. Raises Wrong."""
     queries: dict[str, Query] = {}
     repeated = []
     for number, line in enumerate(source.lines(), 1):

@@ -1,6 +1,6 @@
 """Find what is doubtful in a valid golden set: ids that look alike, ineffective thresholds, duplicate queries.
 
-tests/golden/test_notes.py has each; docs/golden-sets.md and the help of `check` (cli/check.py) sum them up.
+These are notes of `check`, and no notes of a report (analysis/notes.py). tests/golden/test_notes.py has each; docs/golden-sets.md and the help of `check` (cli/check.py) sum them up.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ _Note = tuple[str, str]
 
 
 _MAX_OF_A_KIND = 10
-"""How many warnings of one kind are listed; of any others the first place."""
+"""How many notes of one kind are listed; of any others the first place."""
 _PLAIN = re.compile(r"[!-~](?:[ -~]*[!-~])?")
 """Nearly all ids and texts: visible ASCII with blanks inside."""
 _NUMBERED = re.compile(r"[^\s,]*\d[^\s,]*(?:, +[^\s,]*\d[^\s,]*)+")

@@ -47,7 +47,7 @@ class Passage(NamedTuple):
 class Query:
     """One query of a golden set, with its judgments. Change none of it: all tests of a run read the same golden set.
 
-    Public: docs/reference/python.md is made of the texts of its fields. A new field is a key of golden sets, which
+    Public: docs/reference/python.md is made of the texts of those of its fields that `SETTLED` of tests/docs/test_made.py names. A new field is a key of golden sets, which
     `QueryReader` (golden/query_reader.py) reads, and cli/golden.schema.json describes, as tests require; what is stored of it with a baseline, an `Answer` (run/answer.py) has.
     """
 

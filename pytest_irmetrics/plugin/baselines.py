@@ -3,7 +3,8 @@
 | function | which baselines it finds | what is said of them |
 |---|---|---|
 | `_without_test` | those of a module or function that is gone | a test without a baseline fails with the `git mv` of the one that may be its own |
-| `find_baseline_problems` | those of a function that is there, and of none of its items; those of several files with one node id | the function's first item fails, with the commands to move or delete each |
+| `find_baseline_problems` | those of a function that is there, and of none of its items | the function's first item fails, with the commands to move or delete each |
+| | those of several files with one node id; those that a repeat by pytest-repeat would need | each of these items fails, with what to do |
 | `unused_baselines` | those that no test of this run has read, whatever the reason | a note at the end names them |
 """
 
@@ -149,7 +150,7 @@ def _without_test(session: pytest.Session) -> list[Path]:
 def is_test_gone(
     session: pytest.Session, baseline: Path, folder: Path, is_gone: Callable[[Path], bool]
 ) -> bool:
-    """Tell whether the test of a baseline is gone: its module in a folder, as `is_gone` tells, or its function there."""
+    """Tell whether the test of a baseline is gone: its module in a folder, as `is_gone` tells of a file, today or since a commit; or its function there."""
     name = BaselineName.of(baseline)
     module = folder / f"{name.module.name}.py"
     return is_gone(module) or not name.may_be_in(module, _modules(session).get(os.path.realpath(module)))
@@ -197,10 +198,12 @@ def find_baseline_problems(
 ) -> Iterator[tuple[pytest.Item, str]]:
     """Yield the items whose baselines, by their names, are another item's too or no item's, each with the message that it is to fail with.
 
-    First each repeat by pytest-repeat that has no baseline. Then those of different files that have one node id: pytest gives it to
-    files of one name in folders of which not all are below its rootdir. Then the first item of each test function that has baselines which none of its items has: a golden set or parameter is gone or renamed
-    there, and its gate with it; none of these in a run that does not gate, or collects some items of a test alone. `items` are all that were
-    collected, those last that are deselected.
+    1. Each repeat by pytest-repeat that has no baseline.
+    2. Those of different files that have one node id: pytest gives it to files of one name in folders of which not all are below its rootdir.
+    3. The first item of each test function that has baselines which none of its items has: a golden set or parameter is gone or
+       renamed there, and its gate with it; none in a run that does not gate, or collects some items of a test alone.
+
+    `items` are all that were collected, those last that are deselected.
     """
     settings = run_config(config)
     functions: dict[BaselineName, dict[Path, pytest.Item]] = {}

@@ -19,7 +19,7 @@ class AnswerError(IRMetricsError, ValueError):
 
 
 class RetrievalOptions(NamedTuple):
-    """How a retriever is asked and its answers are read; `in_executor` leaves out what cannot be pickled, or is large, for workers.
+    """How a retriever is asked and its answers are read; workers get it without what cannot be pickled, or is large (in_executor.py).
 
     A setting that is called as a field, but for its `ir_`, sets it; from Python a keyword of `evaluate` does (evaluation/evaluate.py).
     """
@@ -27,7 +27,7 @@ class RetrievalOptions(NamedTuple):
     depth: int
     """How many results are asked for, and at most read; 1 or more."""
     duplicates: str
-    """How calls.py, and passages.py of chunks, read a ranking with a document twice: "error" refuses it, "collapse" keeps the first of each."""
+    """What becomes of a ranking with a document twice: "error" refuses it, "collapse" keeps the first of each; calls.py, and passages.py of chunks, see to that."""
     doc_id: Callable[[Any], Any] | None
     """Turns one returned item into its id."""
     timeout: float | None
@@ -46,7 +46,7 @@ class RetrievalOptions(NamedTuple):
     known: Collection[str] = ()
     """The documents that the golden set judges or forbids, which tell a document's id from that of a chunk."""
     baseline: Run | None = None
-    """The run that this one is compared with: where nothing judged tells, documents are called as it calls them."""
+    """The run that this one is compared with: where no judged id tells which of an item's fields is its document's id, its ids do."""
     progress: Callable[[int], object] | None = None
     """Called, from the thread that collects the answers, with how many queries a reply has answered."""
 

@@ -32,6 +32,7 @@ _Refuse = Callable[[str], NoReturn]
 
 
 FORMAT, VERSION = "pytest-irmetrics run", 1
+"""Once there is a release, a new key raises the version: an older pytest-irmetrics then says to upgrade, where it would else call the file damaged."""
 REPORT_FORMAT = "pytest-irmetrics report"
 _MAX_DOUBLE = sys.float_info.max
 _MOST_TESTS = 5  # tests of a report that an error lists

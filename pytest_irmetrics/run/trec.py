@@ -1,4 +1,4 @@
-"""Read and write TREC runs: lines of ``query Q0 document rank score tag``."""
+"""Read and write TREC runs: lines of ``query Q0 document rank score tag``, which `_OF_TREC` of golden/format_txt.py knows, too, to refuse them."""
 
 from __future__ import annotations
 
@@ -54,7 +54,7 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
     """Query → document → score, and rank as it is written."""
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
         fields = line.split()
-        try:
+        try:  # NaN stands for no score: the line is blank, a comment or wrong
             query_id, _, doc, rank, written, _ = fields
             score = math.nan if b"_" in written or query_id == b"#" else float(written)
         except ValueError:
