@@ -159,7 +159,7 @@ _HEADER_KEYS = {
     "limits": _LIMITS,
     "queries": _Key("a list", lambda value: isinstance(value, list)),
 }
-"""In the order in which they are written; docs/reference/json-report.md lists these and those of a query."""
+"""In the order in which they are written. docs/reference/json-report.md has these and those of a query, or a test fails."""
 
 
 # Writing.

@@ -14,6 +14,7 @@ import yaml
 
 from pytest_irmetrics import GoldenSet, GoldenSetError, Query
 from tests.cli.console import run
+from tests.docs.test_made import SETTLED
 from tests.expected import assert_as_expected
 
 EXAMPLE = Path(__file__).parents[2] / "example_project" / "golden" / "rules.yaml"
@@ -187,6 +188,7 @@ def test_every_built_in_metric_is_offered_and_every_key_is_described(schema, tmp
     assert (set(schema["properties"]), set(definitions["query"]["properties"])) == (of_set, of_query)
     otherwise_written = {"text", "judgments", "passages", "line", "column"}  # query, relevant, or nowhere
     assert {field.name for field in fields(Query)} - otherwise_written | {"query", "relevant"} == of_query
+    assert of_query - {"query", "relevant"} <= {*SETTLED["Query"].split()}  # docs/reference/python.md
     offered = definitions["thresholds"]["properties"]
     assert {"ndcg@10", "overlap@10"} < set(offered)
     assert {name.partition("@")[0] for name in offered} == set(known.split(", "))
