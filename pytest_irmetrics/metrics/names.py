@@ -179,10 +179,10 @@ def _read_pairs(arguments: str) -> dict[str, str]:
     """Split what is in the parentheses into parameters and their values, as they are written."""
     pairs: dict[str, str] = {}
     for argument in arguments.split(",") if arguments.strip() else ():
-        key, equals, value = (part.strip() for part in argument.partition("="))
+        key, _, value = (part.strip() for part in argument.partition("="))
         if value[:1] in {"'", '"'} and value[-1:] == value[:1]:
             value = value[1:-1]  # as ir_measures writes text
-        if not (key and equals and value):
+        if not (key and value):
             raise MetricError(f"{argument.strip()!r} is not parameter=value, as in ndcg(gain=exp)@10.")
         if key.casefold() in map(str.casefold, pairs):
             raise MetricError(f"the parameter {key!r} is given twice. Keep one.")
