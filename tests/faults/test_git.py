@@ -438,7 +438,8 @@ def test_a_damaged_baseline_of_then_is_told_first_and_can_be_a_failure(branch, d
     kept_as(branch, lambda path: path.write_bytes(os.fsencode(damage)))
     result = branch.run("--ir-since=main")
     assert result.ret == 0
-    assert re.search("ACCEPTED: golden/faq.yaml: The baseline of main .*cannot be read", text_of(result))
+    said = r"ACCEPTED: golden/faq.yaml: The baseline of main .*cannot be read\. \S+\.json at main:1: "
+    assert re.search(said, text_of(result))
     assert branch.run("--ir-since=main", "-o", "ir_accept=fail").ret == 1
 
 

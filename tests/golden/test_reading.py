@@ -179,17 +179,17 @@ def beir(**splits: str) -> None:
 
 def test_a_beir_folder():
     beir(
-        dev="q0\tx\t1\n", test='q1\tMED-10\t1\nq1\t"MED ""11"""\t2.0\nq2\tx\t\n7\t=x\t0\n', train="q2\tx\t1\n"
+        dev="q0\tx\t1\n", test='q1\t"MED ""11"""\t2.0\nq1\tMED-10\t1\nq2\tx\t\n7\t=x\t0\n', train="q2\tx\t1\n"
     )
     golden = GoldenSet.load("data/nf.v2/")
     assert content(golden) == {
         "q1": {"text": "text of 1", "judgments": {"MED-10": 1, 'MED "11"': 2}},
         "7": {"text": "seven", "judgments": {"=x": 0}},
     }
-    assert (golden.name, str(golden.path), golden.where("7")) == (
+    assert (golden.name, str(golden.path), golden.where_judged("q1", "MED-10")) == (
         "nf.v2",
         "data/nf.v2",
-        "data/nf.v2/qrels/test.tsv:5",
+        "data/nf.v2/qrels/test.tsv:3",
     )
     other = GoldenSet.load("data/nf.v2/qrels/dev.tsv")
     assert (other.name, judgments(other), other.queries["q0"].text) == (

@@ -60,7 +60,7 @@ ROUND_TRIP = settings(
     suppress_health_check=[*settings.default.suppress_health_check, HealthCheck.filter_too_much],
 )
 EVERY_TEXT = [
-    {"query": text, "relevant": [text], "params": {text.strip(): text}, "note": text}
+    {"query": text, "relevant": [text], "params": {text.strip(): text, "empty": ""}, "note": text}
     for text in NASTY
     if text.strip()
 ]
