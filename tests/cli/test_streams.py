@@ -5,7 +5,6 @@ from __future__ import annotations
 import gzip
 import io
 import json
-import os
 import re
 import subprocess
 import sys
@@ -42,41 +41,29 @@ def test_a_closed_pipe_ends_without_a_traceback(tmp_path):
         assert process.wait(60) == 1
 
 
-@pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
-@pytest.mark.parametrize("command", [["schema"], ["check", "one.yaml"]], ids=str)
-def test_a_full_disk_is_told_without_a_traceback(tmp_path, command):
-    (tmp_path / "one.yaml").write_text("queries: [{query: a, relevant: b}]\n")
-    buffered = {**os.environ, "PYTHONUNBUFFERED": ""}
-    with Path("/dev/full").open("w") as full:
-        done = subprocess.run(
-            [*SCRIPT, *command],
-            cwd=tmp_path,
-            env=buffered,
-            stdout=full,
-            stderr=subprocess.PIPE,
-            text=True,
-            timeout=60,
-            check=False,
-        )
-    said = "Standard output cannot be written: No space left on device. Check the path and the disk.\n"
-    assert (done.returncode, done.stderr) == (1, said)
+full = pytest.mark.skipif(not Path("/dev/full").exists(), reason="there is no /dev/full here")
+FULL = "Standard output cannot be written: No space left on device. Check the path and the disk.\n"
+SET = "<<E\nqueries: [{query: a, relevant: b}]\nE"
 
 
 @pytest.mark.skipif(sys.platform == "win32", reason="of a POSIX shell")
 @pytest.mark.parametrize(
-    ("closed", "command", "status", "said"),
+    ("streams", "command", "status", "begins", "told"),
     [
-        (">&-", "schema", 0, ""),
-        (">&- <&-", "check -", 1, ""),
-        ("<&-", "check -", 1, "-:1:1: The file is empty."),
-        (f"2>&1 <<E\n{REPORT}\nE", "report - -o - -o /dev/null/a.md", 1, "## Retrieval quality"),
+        (">&-", "schema", 0, "", ""),
+        (">&- <&-", "check -", 1, "", ""),
+        ("<&-", "check -", 1, "-:1:1: The file is empty.", ""),
+        (f"2>&1 <<E\n{REPORT}\nE", "report - -o - -o /dev/null/a.md", 1, "## Retrieval quality", ""),
+        pytest.param(">/dev/full", "schema", 1, "", FULL, marks=full),
+        pytest.param(f">/dev/full {SET}", "check -", 1, "", FULL, marks=full),
     ],
 )
-def test_a_closed_stream_is_an_empty_one_and_two_in_one_keep_their_order(closed, command, status, said):
-    line = ["sh", "-c", f'PYTHONUNBUFFERED= "$@" {closed}', "sh", *SCRIPT, *command.split()]
+def test_streams_that_are_closed_full_and_one_for_both(streams, command, status, begins, told):
+    """A closed one is an empty one; a full one is told without a traceback; two in one keep their order."""
+    line = ["sh", "-c", f'PYTHONUNBUFFERED= "$@" {streams}', "sh", *SCRIPT, *command.split()]
     done = subprocess.run(line, capture_output=True, text=True, timeout=60, check=False)
-    assert (done.returncode, done.stderr) == (status, "")
-    assert done.stdout.startswith(said)
+    assert (done.returncode, done.stderr) == (status, told)
+    assert done.stdout.startswith(begins)
 
 
 def test_a_system_that_has_no_room_is_told_without_a_traceback(monkeypatch, tmp_path):
