@@ -99,8 +99,8 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
         doc, score = as_id(key), as_float(value)
         if doc is None or score is None:
             if key in ("error", "errors", "detail", "message"):
-                said = f"It looks like an error, {printable(str(value), 60)}: let your function raise it."
-                raise reading.RefusedError(said)
+                said = f"what looks like an error, {printable(str(value), 200)}: let your function raise it."
+                raise AnswerError(f"came back: {said}")
             why, lists = f"{describe(key)} maps to {describe(value)}", dict(_lists_in(answer))
             if lists:  # of several the first that holds ids, else the first that holds anything
                 best = max(lists, key=lambda i: 2 * len(lists[i]) - len(reading.without_id(lists[i])))
@@ -186,7 +186,7 @@ _SIGNS_OF_A_PART = {
 
 
 def _find_results(answer: Any) -> Sequence[Any] | None:
-    """Return the results, best first, in an engine's response; None for any other answer. Raises RefusedError for a part of them."""
+    """Return the results, best first, in an engine's response; None for any other answer. Raises RefusedError, and AnswerError for a part of them."""
     body, wanted = _body_in_client(answer)
     for engine in _ENGINES.values():
         items = _items(body, engine)
@@ -229,18 +229,17 @@ def _items(response: Any, engine: _Engine) -> Sequence[Any] | None:
 
 
 def _require_all(response: Any) -> None:
-    """Raise RefusedError for a response that does not hold all results."""
+    """Raise AnswerError for a response that does not hold all results: its shape is an accepted one, so nothing else is said of it."""
     for path, cure in _SIGNS_OF_A_PART.items():
         value = _at(response, path)
         if value is not None and (value < 100 if path == "@search.coverage" else value):
-            shown = printable(str(value), 60)
-            text = f"`{path.replace('/', '.')}` is {shown}: it holds part of the results. {cure}"
-            raise reading.RefusedError(text)
+            sign = f"`{path.replace('/', '.')}` is {printable(str(value), 60)}"
+            raise AnswerError(f"came back: a response, and {sign}: it holds part of the results. {cure}")
     # A shard that is not allocated counts as neither successful nor failed.
     shards, answering = _at(response, "_shards/total"), _at(response, "_shards/successful")
     if isinstance(shards, int) and isinstance(answering, int) and answering < shards:
         text = f"{answering} of {shards} `_shards` answered: it holds part of the results. Mend the index."
-        raise reading.RefusedError(text)
+        raise AnswerError(f"came back: a response, and {text}")
 
 
 def _at(value: Any, path: str) -> Any:
