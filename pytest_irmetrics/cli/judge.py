@@ -191,7 +191,7 @@ class Interview:
         empty = "empty for all of it, " if text else ""
         while True:
             answer = input(f"the passage, in its own words ({empty}u back): ").strip() or text.strip()
-            if answer.lower() in ("u", "q"):
+            if answer.lower() in ("s", "u", "q"):
                 return None
             if answer and normalize_text(answer) in normalize_text(text or answer):
                 return answer

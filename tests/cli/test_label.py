@@ -480,7 +480,7 @@ def test_a_passage_is_asked_for_where_the_query_judges_passages():
         '{"docid": "tips", "text": " Pack it well. "}\n'
     )
     answers = ["1", "", "U", "1", "keep the receipts", "2", "is not there", "The way  back", "3", "", "s"]
-    answers += ["1", "it folds"]
+    answers += ["1", "s", "1", "it folds"]
     out = judge(*answers, options=["--run", "now.json", "--corpus", "c.jsonl"])
     assert "the passage, in its own words (u back): " in out
     assert "(u back):   These words are not in the text. Write them as they stand there.\n" in out
