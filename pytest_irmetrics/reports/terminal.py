@@ -134,7 +134,10 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
     files = Counter(one.rpartition("/")[2] for one in golden_sets)
     yield from lines(_since(session), screen, verbosity)
     if verbosity < 0 and (session.items or session.unmeasured):
-        yield _counts(session, screen)
+        failed = session.unmeasured or any(map(session.fails, session.items))
+        style = "red" if failed else "yellow" if session.verdicts_in("undecided") else "green"
+        counts = screen.wrapped(f"retrieval quality: {session.headline()}", "", "  ")
+        yield from (Line(line, style) for line in counts)
     inner = screen._replace(width=screen.width - 2)
     for item in session.items:
         failed = item.outcome != "passed"
@@ -173,13 +176,6 @@ def _since(session: SessionReport) -> Iterator[Block]:
     held = plural(less, "test has a limit that holds less", "tests have limits that hold less")
     text = f"since {found[0].where}: {', '.join(counts)}"
     yield Text(f"{text}; {held}", "warn") if less else Text(text)
-
-
-def _counts(session: SessionReport, screen: Screen) -> Line:
-    """Sum all golden sets up in one line."""
-    failed = session.unmeasured or any(map(session.fails, session.items))
-    style = "red" if failed else "yellow" if session.verdicts_in("undecided") else "green"
-    return Line(screen.cut(f"retrieval quality: {session.headline()}"), style)
 
 
 def _one_line(item: ItemReport, name: str, verdict: str, screen: Screen, files: Counter[str]) -> str:
