@@ -2,7 +2,8 @@
 
 They look at ids and at the first ranking of each query, and a sign is one that a change of ranking, of text analysis or of
 weights does not show. To add one, write its function here, and its row in `_KINDS` at the place where it is to be looked for.
-A test refuses one without its row in docs/messages.md and in tests/scenarios/kinds_of_change.yaml.
+A test refuses one without its row in docs/messages.md and in tests/scenarios/kinds_of_change.yaml. That page has some of the shares and
+counts below in words, which no test compares.
 """
 
 from __future__ import annotations
