@@ -25,7 +25,7 @@ from pytest_irmetrics.thresholds import (
 )
 
 USUAL = "ndcg@10"
-"""The metric that leads, and is gated by default, where nothing says otherwise; `GatedItem.metrics` has another where fewer results are asked for. docs/thresholds.md names it, with the rule of `resolve_with_default`."""
+"""The metric that leads, and is gated by default, where nothing says otherwise; `GatedItem.metrics` has another where fewer results are asked for. docs/thresholds.md and docs/reference/options.md name it, with the rule of `resolve_with_default`."""
 
 
 ON_ALL_ANSWERS = ("ids", "empty")
