@@ -17,7 +17,7 @@ def lost_at_stages(whole: Evaluation, comparison: Comparison | None = None) -> t
     """Say at which stage those relevant documents are that left the results; without a comparison, all that are not in them.
 
     Each counts at the first named stage that holds it. None where none was lost, or no query with stages lost one. Also
-    returns whether stages hold half of them or more: search found these and ranked them lower, which no judging settles.
+    returns whether stages hold half of them or more: search found these and ranked them lower, which no judging settles. docs/retriever.md quotes the sentence.
     """
     paired = whole if comparison is None else comparison.now
     lost_at: Counter[str | None] = Counter()
