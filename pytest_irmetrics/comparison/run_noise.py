@@ -11,7 +11,7 @@ from pytest_irmetrics.comparison.significance import sample_variance, t_quantile
 from pytest_irmetrics.metrics import mean, mean_of_scored
 
 _LEVEL = 0.95
-"""One-sided: of the runs in which nothing but noise differs, one in twenty fails a `max_drop` of 0. docs/noise.md says it, and the quantiles, too."""
+"""One-sided: of the runs in which nothing but noise differs, one in twenty fails a `max_drop` of 0. docs/noise.md says it, and the quantiles, too; docs/statistics.md has how often noise then fails, measured."""
 
 _NORMAL_QUANTILE = 1.645
 """The standard normal quantile of that level."""
