@@ -75,9 +75,8 @@ class _Degraded(NamedTuple):
     def metric_to_advise(self, deltas: Mapping[Metric, float], gates: Gates) -> Metric | None:
         """Return the metric to name in the advice, the one that fell furthest; None where the advice would be true of none."""
         likely = [one for one in deltas if one.kind not in ("custom", "overlap")]
-        gated_by_size = [one for one in likely if "significance" not in gates.of(one, self.tag)]
-        lowest = -self.must_fall - TOLERANCE
-        falls = {metric: round(deltas[metric], 9) for metric in gated_by_size if deltas[metric] < lowest}
+        by_size = [one for one in likely if "significance" not in gates.of(one, self.tag)]
+        falls = {one: round(deltas[one], 9) for one in by_size if deltas[one] < -self.must_fall - TOLERANCE}
         return min(falls, key=falls.__getitem__, default=None)
 
 
@@ -178,7 +177,7 @@ def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
     found = {query.id: {*chain.from_iterable(intact.rankings(query.id))} for query in answerable}
     working = [query for query in answerable if not found[query.id].isdisjoint(intact.golden.relevant(query))]
     # Always in one order: the first few are part of the first many.
-    working.sort(key=lambda query: (_number("broken", query.id), query.id))
+    working.sort(key=lambda query: hashlib.sha256(json.dumps(["broken", query.id]).encode()).digest())
     total = len(answerable)
     for size in dict.fromkeys(max(1, (total * share + 50) // 100) for share in _SHARES):
         if size <= len(working):
@@ -206,8 +205,3 @@ def _unjudged(documents: Iterable[str], query: Query, ranking: Sequence[str]) ->
     taken = {*query.judgments, *query.forbidden, *ranking}
     made_up = (f"unjudged-{number}" for number in count(1))
     return next(doc_id for doc_id in chain(documents, made_up) if doc_id not in taken)
-
-
-def _number(*parts: str) -> int:
-    """Return a pseudo-random number in [0, 2**64) that depends on some texts alone, on every machine."""
-    return int.from_bytes(hashlib.sha256(json.dumps(parts).encode("ascii")).digest()[:8], "big")

@@ -136,8 +136,8 @@ def summary_lines(session: SessionReport, screen: Screen, verbosity: int) -> Ite
     if verbosity < 0 and (session.items or session.unmeasured):
         failed = session.unmeasured or any(map(session.fails, session.items))
         style = "red" if failed else "yellow" if session.verdicts_in("undecided") else "green"
-        counts = screen.wrapped(f"retrieval quality: {session.headline()}", "", "  ")
-        yield from (Line(line, style) for line in counts)
+        wrapped = screen.wrapped(f"retrieval quality: {session.headline()}", "", "  ")
+        yield from (Line(line, style) for line in wrapped)
     inner = screen._replace(width=screen.width - 2)
     for item in session.items:
         failed = item.outcome != "passed"
