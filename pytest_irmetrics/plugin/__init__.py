@@ -179,8 +179,9 @@ def pytest_runtest_makereport(
                 vars(module)["__tracebackhide__"] = True
     report = yield
     irmetrics = item.stash.get(_irmetrics_key, None)
-    if (call.when == "setup" and report.passed) or call.when == "teardown":
+    if call.when == "teardown":
         return report
+    # A setup that passed says that the test began: the recorder misses its end, where it has none.
     if irmetrics is not None and (irmetrics.is_over or call.when == "setup"):
         setattr(report, REPORT_ATTRIBUTE, (str(item.path), irmetrics.report and irmetrics.report.dumps()))
     elif not report.passed and (irmetrics is not None or requests_irmetrics(item)):

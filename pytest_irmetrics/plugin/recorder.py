@@ -42,6 +42,9 @@ _OUTCOMES = ("passed", "failed", "skipped")
 _GONE = "a branch takes no baseline away where `ir_accept = fail`, and this one does: see the note. Bring each back with its test, or add `-o ir_accept=warn` to this command."
 """What the session fails with where `ir_accept = fail` and baselines are gone."""
 
+_WITHOUT_END = "no result of {}: its worker of pytest-xdist crashed and no other took over, or `pytest.exit` was called. Run it again."
+"""What a session fails with that would pass else, where a test began and did not end."""
+
 _CI_COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION", "BITBUCKET_COMMIT", "CIRCLE_SHA1")
 """Environment variables in which CI systems have the commit that is checked out."""
 
@@ -72,20 +75,24 @@ class Recorder:
         self._targets = _report_targets(config, self._settings.reports) if self._settings.reports else []
         self._started = time.time()
         self._attempts: dict[str, _Attempt] = {}
+        self._without_end: set[str] = set()
+        """The tests that began, crashed or are to run again, and have not come to an end."""
         self._stored: list[str] = []
         self._problems: list[str] = []
         self._is_complete = True
-        """Whether no worker of pytest-xdist crashed, and the run came to its end."""
+        """Whether the run came to its end, with no test left `_without_end`."""
         self._report = SessionReport()
 
     def pytest_runtest_logreport(self, report: pytest.TestReport) -> None:
         """Add the test report of one phase, and after the last store the baseline; a new attempt at an item replaces the one before."""
-        if report.when == "setup" or report.outcome not in _OUTCOMES:
+        crashed, runs_again = report.when not in _PHASES, report.outcome not in _OUTCOMES
+        begins = report.when == "setup" and report.passed and hasattr(report, REPORT_ATTRIBUTE)
+        if report.when == "setup" or runs_again:
             self._attempts.pop(report.nodeid, None)
-        if report.outcome not in _OUTCOMES:
+        unfinished = begins or runs_again or crashed
+        (self._without_end.add if unfinished else self._without_end.discard)(report.nodeid)
+        if begins or runs_again:
             return
-        crashed = report.when not in _PHASES
-        self._is_complete = self._is_complete and not crashed
         # Not of the node id, to which pytest-xdist's loadgroup adds a group; and a test that a class inherits, or a module
         # imports, has its location in the file where it is written.
         file, _, name = report.location
@@ -130,7 +137,9 @@ class Recorder:
         # What sets `shouldstop` interrupts it, and files that cannot be collected do, too.
         status = pytest.ExitCode
         cut_short = session.exitstatus in (status.INTERRUPTED, status.INTERNAL_ERROR, status.USAGE_ERROR)
-        self._is_complete = self._is_complete and not (session.shouldfail or cut_short)
+        self._is_complete = self._is_complete and not (session.shouldfail or cut_short or self._without_end)
+        if self._without_end and session.exitstatus == status.OK:
+            self._problems.append(_WITHOUT_END.format(listed(sorted(self._without_end), 5)))
         gone = self._gone_since(session)
         if gone and self._settings.refuses:
             self._problems.append(_GONE)
@@ -250,8 +259,7 @@ class Recorder:
         known = [] if settings.only_queries or settings.selftest else unread
         unused = {*map(settings.shown, (*unused_baselines(self._config, read), *known))}
         # A failure that is about a baseline without an item names it.
-        failures = [attempt.failure for attempt in self._attempts.values()]
-        return sorted(path for path in unused if not any(path in failure for failure in failures))
+        return sorted(path for path in unused if all(path not in one.failure for one, _ in tests))
 
     def _notes(self, items: Iterable[ItemReport]) -> Iterator[str]:
         """Yield what is to be said of the whole run."""
