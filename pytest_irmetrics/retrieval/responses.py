@@ -99,7 +99,7 @@ def _ids_by_score(answer: Mapping[Any, Any]) -> Sequence[str]:
         doc, score = as_id(key), as_float(value)
         if doc is None or score is None:
             if key in ("error", "errors", "detail", "message"):
-                said = f"what looks like an error, {printable(str(value), 200)}: let your function raise it."
+                said = f"what looks like an error, {printable(str(value), 200)}. Let your function raise it."
                 raise AnswerError(f"came back: {said}")
             why, lists = f"{describe(key)} maps to {describe(value)}", dict(_lists_in(answer))
             if lists:  # of several the first that holds ids, else the first that holds anything
