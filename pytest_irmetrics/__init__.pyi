@@ -1,6 +1,4 @@
-# The public names as type checkers and editors see them. Of `Evaluation`, `Comparison` and `IRMetrics` there is what
-# docs/reference/python.md lists: the package itself reads more of them, for which a user has no call. Their texts stand
-# where they are implemented.
+# The public names as type checkers and editors see them: of classes what docs/reference/python.md lists.
 
 from collections.abc import Callable, Coroutine, Iterable, Mapping
 from concurrent.futures import Executor

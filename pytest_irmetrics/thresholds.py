@@ -47,7 +47,7 @@ class Limit(NamedTuple):
 AUTO = Limit(0.01, auto=True)
 """How far a mean may fall from the baseline where nothing says so; see `AUTO_FAILS_BEYOND`.
 
-CHANGELOG.md and docs/index.md, messages.md, thresholds.md and statistics.md, with what it was measured to do, say one or both of the numbers.
+CHANGELOG.md and docs/index.md, messages.md, thresholds.md and statistics.md have the numbers.
 """
 
 AUTO_FAILS_BEYOND = 0.05

@@ -1,7 +1,4 @@
-"""The history of a baseline: a chain of comparisons, each committed version with the one before it, under one golden set.
-
-docs/history.md says what is paired, and which renamings are followed.
-"""
+"""The history of a baseline: a chain of comparisons, each committed version with the one before it, under one golden set."""
 
 from __future__ import annotations
 
@@ -108,7 +105,7 @@ def _read_version(read: Read, commit: str, path: str, called: str, depth: int | 
 def _loads(text: str, shown: str) -> Run:
     """Read a version of a baseline; a query whose line stands in another version too, as most do, is read once.
 
-    That takes the layout which `dumps` of run/run_json.py writes; of any other each version is read whole, which takes long.
+    That takes the layout of `dumps` in run/run_json.py; of any other each is read whole.
     """
     head, between, rest = text.partition('"queries": [\n')
     lines = rest.removesuffix("\n]\n}\n").split(",\n")

@@ -1,7 +1,6 @@
 """Say what kind of change a failed drop is: by a sign of its cause in the answers, else by what became of relevant documents.
 
-`kind_of_change` puts together the sentences that stand below a failure, each made by a function of its own: what the index
-lacks, whether chance explains it, the sign or the counts of relevant documents, the stage, the slice, missing judgments.
+`kind_of_change` puts together the sentences that stand below a failure, each made by a function of its own.
 
 `relevant_counts` and `missing_judgments` are notes of a pass, too.
 """

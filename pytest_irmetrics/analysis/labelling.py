@@ -43,18 +43,12 @@ def pool(
         w / Σw · |M(J + d, ranking) − M(J + d, ranking with d replaced by an unknown document)|,
 
     where J + d grades d as the best document of the query: what the rank of d is worth if d is relevant. It is the
-    average over a run's repeats. Not M(J + d) − M(J): under that a document directly below the only relevant one has no
-    worth on NDCG, and one at the last rank a great deal, through the ideal ranking.
+    average over a run's repeats. Not M(J + d) − M(J), which the ideal ranking of NDCG moves, too.
 
-    The influence of a document is the largest of what it is worth in the runs, and the documents with the most influence come
-    first. So those of several runs are in turn by rank, and none of the runs is favoured. Last come those that settle nothing
-    between the runs: all that answer the query return them at one rank. Of queries that nobody has judged, what settles
-    something comes before all others.
-
-    Left out are documents below the metric's cut-off, forbidden ones, those of queries that are in no mean (`no_answer`,
-    `xfail`), and what is worth nothing in any run. Equals are in the order of the ranks and of the file.
-
-    docs/labelling.md and the help of `label` sum this up; the page has what benchmarks/label_loop.py measures of it.
+    The influence of a document is the largest of what it is worth in the runs; the most comes first. Last come those that
+    settle nothing between the runs, as all return them at one rank; of queries that nobody has judged, what settles something
+    comes before all others. Left out are documents below the metric's cut-off, forbidden ones, those of queries that are in
+    no mean, and what is worth nothing. Equals are in the order of the ranks and of the file.
     """
     queries = [query for query in golden.queries.values() if query.xfail is None and not query.no_answer]
     total = math.fsum(query.weight for query in queries)

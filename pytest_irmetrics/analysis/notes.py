@@ -55,7 +55,7 @@ def notes_on(result: ItemResult, *, verbose: bool = False) -> Iterator[Note]:
             yield from (Note(level, text) for text in texts)
 
 
-# Today's run, also where another one stands beside it -----------------------------------------------------
+# Today's run, also where another one stands beside it
 
 
 def _left_out(result: ItemResult) -> Iterator[str]:
@@ -305,7 +305,7 @@ def ask_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> fro
     return None if came else frozenset(missing)
 
 
-# Against the baseline, or another run -----------------------------------------------------------------------
+# Against the baseline, or another run
 
 
 def _edits(comparison: Comparison, result: ItemResult, *, added_alone: bool) -> Iterator[str]:

@@ -86,8 +86,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
     ``baseline`` is the stored run, evaluated under today's golden set, and ``against`` how messages on the intact run call
     it. Returns the result of the intact run, over the queries whose id, text and params are as they were stored; without
     the gates on latency, which a stored run does not have, and ``min_gain``, which no run has over itself. A gate that
-    fails there catches nothing, and a degradation that lowers no score is left out. Raises EvaluationError where a user's
-    own metric raises on a degraded ranking.
+    fails there catches nothing. Raises EvaluationError where a user's own metric raises on a degraded ranking.
     """
     itself = compare_with_itself(baseline)
     gates = with_each_tag(gates, baseline, itself)
@@ -155,7 +154,7 @@ def _gate_name(verdict: Verdict) -> str:
 
 
 def _degradations(intact: Evaluation) -> Iterator[_Degraded]:
-    """Yield every degradation that applies to a run, those of all queries first; the first row of tests/scenarios/selftest.yaml has all."""
+    """Yield every degradation that applies to a run, those of all queries first."""
     answerable = [query for query in intact.counted if not query.no_answer]
     documents = dict.fromkeys(d for query in intact.counted for r in intact.rankings(query.id) for d in r)
 

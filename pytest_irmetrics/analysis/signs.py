@@ -2,8 +2,8 @@
 
 They look at ids and at the first ranking of each query, and a sign is one that a change of ranking, of text analysis or of
 weights does not show. To add one, write its function here, and its row in `_KINDS` at the place where it is to be looked for.
-A test refuses one without its row in docs/messages.md and in tests/scenarios/kinds_of_change.yaml. That page has some of the shares and
-counts below in words, which no test compares.
+A test refuses one without its row in docs/messages.md and in tests/scenarios/kinds_of_change.yaml. That page has
+numbers in words.
 """
 
 from __future__ import annotations
@@ -122,7 +122,7 @@ def _showing(among: AnswerPairs, test: Callable[[AnswerPair], bool]) -> AnswerPa
     return seen if _enough(len(seen), among) else []
 
 
-# What is true of the ids or of whole answers explains all that follows from it ------------------------------
+# What is true of the ids or of whole answers explains all that follows from it
 
 
 def _nothing_returned(answers: AnswerPairs) -> str | None:
@@ -277,7 +277,7 @@ def _lost_passages_in_place(pair: AnswerPair) -> bool:
     return in_place and all(documents.get(was) == document_of(now) for was, now in other)
 
 
-# What has many causes --------------------------------------------------------------------------------------
+# What has many causes
 
 
 def _reordered(answers: AnswerPairs) -> str | None:

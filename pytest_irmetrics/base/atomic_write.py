@@ -21,7 +21,7 @@ from pytest_irmetrics.base.wording import printable
 
 _TEMPORARY = ".ir-writing-{}.tmp"
 _ABANDONED_SECONDS = 24 * 60 * 60.0
-"""The age from which a temporary file is a killed writer's: a day, as the texts here say."""
+"""The age from which a temporary file is a killed writer's: a day."""
 
 
 class WriteError(IRMetricsError, ValueError):

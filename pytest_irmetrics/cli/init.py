@@ -39,9 +39,8 @@ _FILES = {
     "conftest.py": "conftest.py.txt",
     "test_search.py": "test_search.py.txt",
 }
-"""The files that are written → their templates. The help above and docs/index.md name them; docs/golden-sets.md has the limits of test_queries.py.txt."""
+"""The files that are written → their templates. docs/index.md and golden-sets.md name what they hold."""
 _UNJUDGED = "# Nobody has judged these queries yet (`relevant: []`). They are compared with the baseline, by overlap@10.\n"
-"""The first line of a golden set of --queries; test_queries.py.txt has the metric."""
 
 
 def run(options: argparse.Namespace) -> int:

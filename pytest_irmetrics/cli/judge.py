@@ -29,7 +29,7 @@ Titles = Mapping[str, str]
 Texts = Mapping[tuple[str, str], str]
 """Query id and document id, or chunk → text, empty where it is not known."""
 
-# Judgments that are given -----------------------------------------------------------------------------------------
+# Judgments that are given
 
 
 def given_judgments(golden: GoldenSet, options: argparse.Namespace) -> list[Judgment]:
@@ -107,7 +107,7 @@ def held_back_text(golden: GoldenSet, held_back: Iterable[Judgment]) -> str:
     return f"{said} Keep them, and give them again with one of {level} or more." if given else ""
 
 
-# One by one -------------------------------------------------------------------------------------------------------
+# One by one
 
 
 @dataclass

@@ -128,11 +128,11 @@ def _print_edit(edit: FileEdit, file: str) -> None:
     shared.print_about(file, f"{file}: {plural(len(edit.new), 'judgment')} appended.")
 
 
-# Documents to judge -----------------------------------------------------------------------------------------------
+# Documents to judge
 
 
 def _runs_at_hand(options: argparse.Namespace) -> dict[str, Run]:
-    """Return the runs that were given, and with fewer than two the baselines of the golden set, by their names; the help above and docs/labelling.md say so. Raises CommandError."""
+    """Return the runs that were given, and with fewer than two the baselines of the golden set, by their names. Raises CommandError."""
     runs = dict(shared.load_runs(options.stored, options.tests, options.file))
     if len(runs) < 2:
         runs = dict(shared.baselines_of_golden_set(options.file, options.baseline_dir)) | runs

@@ -105,7 +105,6 @@ def run(options: argparse.Namespace) -> int:
 
 def _result(golden: GoldenSet, runs: Sequence[tuple[str, Run]], asked: Sequence[Metric] | None) -> ItemResult:
     """Score the first run, compare it with the second, if there is one, and hold it to the golden set's thresholds: as `check` of plugin/fixture.py does."""
-    # What is asked for and the run is too shallow for (`beyond`), or a stored run does not tell (`unscorable`), is in a note.
     (shown, run), *others = runs
     of_queries = (threshold for query in golden.queries.values() for threshold in query.thresholds)
     gated = list(dict.fromkeys(threshold.metric for threshold in (*golden.thresholds, *of_queries)))

@@ -48,7 +48,7 @@ class CommandError(IRMetricsError):
     """What a command cannot do, as ``file:line: what is wrong. What to do.``; it is printed, and the command exits with 1."""
 
 
-# Types of arguments -----------------------------------------------------------------------------------------------
+# Types of arguments
 
 
 def _metrics(text: str) -> tuple[Metric, ...]:
@@ -78,7 +78,7 @@ def _number_to_show(text: str) -> int:
     return int(text)
 
 
-# Arguments of commands --------------------------------------------------------------------------------------------
+# Arguments of commands
 
 
 Argument = tuple[bool, tuple[str, ...], dict[str, Any]]
@@ -103,7 +103,7 @@ BASELINE_DIR = argument("--baseline-dir", default="ir_baselines", metavar="NAME"
 # fmt: on
 
 
-# Printing ---------------------------------------------------------------------------------------------------------
+# Printing
 
 
 def print_escaped(line: str, stream: TextIO | None = None) -> None:
@@ -151,7 +151,7 @@ def stdout_screen() -> Screen:
     return Screen(max(shutil.get_terminal_size((100, 24)).columns, 40), sys.stdout.encoding)
 
 
-# Files and standard streams -----------------------------------------------------------------------------------------
+# Files and standard streams
 
 
 @contextmanager
@@ -184,7 +184,7 @@ def write_file(name: str, data: bytes, again: str = "write it again") -> None:
         sys.stdout.buffer.write(data)
 
 
-# Golden sets --------------------------------------------------------------------------------------------------------
+# Golden sets
 
 
 def load_golden(name: str, custom_metrics: Collection[str]) -> GoldenSet:
@@ -207,7 +207,7 @@ def find_query(golden: GoldenSet, wanted: str, where: str) -> Query:
     raise CommandError(f"{where}: There is no query {quote(wanted)}. {advice}")
 
 
-# Runs ---------------------------------------------------------------------------------------------------------------
+# Runs
 
 
 def load_runs(paths: Sequence[str], tests: Sequence[str], golden: str = "") -> list[tuple[str, Run]]:

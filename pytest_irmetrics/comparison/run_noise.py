@@ -35,14 +35,13 @@ def measure_run_noise(
     before: Mapping[str, Sequence[float | None]],
     now: Mapping[str, Sequence[float | None]],
 ) -> RunNoise | None:
-    """Return how much a change varies from run to run; None where no query was asked more than once, or each score was the same each time.
+    """Return how much a change varies from run to run; None without repeats, or where each score was the same each time.
 
     ``before`` and ``now`` map query ids to the scores of their repeats on each side, None where the metric left the query
     out. The variance is the larger of two: that of a sum of independent queries, Σ (w / Σw)² · s² / R on each side, where s²
     is the sample variance of a query's scores over its R repeats; and that of the passes' means, S² / R on each side, as
-    the queries of one pass share its index build or replica. Few passes make few degrees of freedom: where the second is the
-    larger, the quantile is Student's, with those of Welch and Satterthwaite. Where one side asked once, the other side's
-    variances stand for it.
+    the queries of one pass share its index build or replica. Where the second is the larger, the quantile is
+    Student's, with the degrees of freedom of Welch and Satterthwaite. Where one side asked once, the other's variances stand for it.
     """
     total = math.fsum(change.weights[query_id] for query_id in change.differences)
     weights = {query_id: change.weights[query_id] / total for query_id in change.differences}

@@ -2,8 +2,7 @@
 
 All take a difference for each query (current - baseline, weighted so that their plain mean is the difference of the
 means).  Nothing is random and nothing depends on the order of the queries: sums are `math.fsum`'s, everything else runs
-over sorted values.  All of it is exact arithmetic or a classical approximation, and only the standard library, because
-scipy takes 1.7 s to import; the tests compare with it.
+over sorted values.  scipy takes 1.7 s to import; the tests compare with it.
 """
 
 from __future__ import annotations

@@ -58,8 +58,8 @@ def joint_intervals(comparison: Comparison, metric: Metric) -> dict[str, tuple[f
 def joint_margins(slices: Mapping[str, Sequence[float]]) -> dict[str, float]:
     """Return for each slice how far chance moves its mean difference: in 95 of 100 cases all slices stay within these margins.
 
-    Chance is a fair sign for each query's difference. The margin of a slice of n queries is c / √n, with one c for all, so
-    that a slice whose queries broke is not judged by the spread of its own loss alone. c is such that Σ P(|mean·√n| ≥ c)
+    Chance is a fair sign for each query's difference. The margin of a slice of n queries is c / √n, with one c for all, lest
+    a slice whose queries broke be judged by its own loss alone. c is such that Σ P(|mean·√n| ≥ c)
     over the slices is 5 % (single-step maxT of Westfall and Young, by Bonferroni's bound). P is the normal tail, at least
     2^(1 − k) of k changed queries, and 0 beyond what all signs alike would give.
     """

@@ -1,7 +1,6 @@
 """Stored runs: their queries as they were judged, whether an answer is to a query of today, and the means they tell.
 
-A label that an `Answer` stores has two ways back here: `golden_set_as_stored` and `with_stored_labels`. How queries
-pair docs/baseline.md sums up, and docs/history.md for a renamed test.
+A label that an `Answer` stores has two ways back here: `golden_set_as_stored` and `with_stored_labels`.
 """
 
 from __future__ import annotations

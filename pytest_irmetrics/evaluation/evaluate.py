@@ -24,7 +24,7 @@ DEFAULT_METRICS = ("mrr", "map", "ndcg@3", "ndcg@10", "precision@10", "recall@10
 """The metrics that are reported unless others are given; a test holds the help of the setting ir_metrics to them."""
 
 DEFAULT_DEPTH = 10
-"""How many results a retriever is asked for unless a depth is given; the default of the setting ir_depth, the text of `evaluate` and docs/metrics.md repeat it."""
+"""How many results a retriever is asked for unless a depth is given; the default of ir_depth and docs/metrics.md repeat it."""
 
 _MAX_COMPARED = 500
 """How many returned ids are compared with how many expected ones."""

@@ -73,7 +73,7 @@ def _order(verdict: Verdict) -> tuple[int, bool, float]:
     return STATES.index(verdict.state), verdict.single, -excess
 
 
-# The judge of each word of thresholds -----------------------------------------------------------------------
+# The judge of each word of thresholds
 
 
 def _judge(case: Case, gate: Gate) -> Verdict | None:
@@ -196,7 +196,7 @@ _JUDGES: Mapping[str, Callable[[Case, Gate], Verdict | None]] = {
 """The words of thresholds, each with its judge."""
 
 
-# Checks that need no threshold -----------------------------------------------------------------------------
+# Checks that need no threshold
 
 
 def _errors(evaluation: Evaluation) -> Verdict:

@@ -18,7 +18,7 @@ from pytest_irmetrics.run.answer import how_to_restore
 from pytest_irmetrics.thresholds import STATES, WORDS, Gate, State
 
 _MIN_PAIRED = 0.5
-"""The share of the baseline's queries, by weight, under which too few are paired to judge the rest by. docs/baseline.md, since.md and statistics.md, and a message of `check_pairing`, say half."""
+"""The share of the baseline's queries, by weight, under which too few are paired to judge the rest by. docs/baseline.md, since.md and statistics.md say half."""
 
 _MAX_EDITED = 0.1
 """The share of the baseline's queries, by weight, of which passages may be edited before a fall could hide behind that. docs/baseline.md and passages.md say a tenth."""

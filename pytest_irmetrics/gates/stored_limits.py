@@ -23,7 +23,7 @@ from pytest_irmetrics.thresholds import WORDS, Gate, Gates, Limit, Threshold, as
 class EditKind(Enum):
     """A kind of edit, in the order of the sentences; its value is what one edit is called and, where there may be, several.
 
-    `edits_of` (analysis/edits.py) finds those of queries and judgments, docs/since.md sums all up. A test refuses one that no scenario shows.
+    `edits_of` (analysis/edits.py) finds those of queries and judgments. A test refuses one that no scenario shows.
     """
 
     DROPPED = "query dropped", "queries dropped"

@@ -187,7 +187,7 @@ def with_each_tag(gates: Gates, evaluation: Evaluation, comparison: Comparison |
     """Return gates in which a limit on `*` is a limit on every tag that `MIN_TAGGED` queries of its metric carry.
 
     They carry it today, or in the run that is compared with: else an edit of tags would take a gate away. Where a tag has the
-    same word of its own, or `off`, that one counts. docs/reference/marks.md has it under `tag`.
+    same word of its own, or `off`, that one counts.
     """
     each, sides = [gate for gate in gates if gate.tag == EACH_TAG], [evaluation]
     if each and comparison is not None:

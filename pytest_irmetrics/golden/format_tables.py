@@ -21,7 +21,7 @@ from pytest_irmetrics.golden.rows import ConversionError, Row, golden_set_of, ju
 from pytest_irmetrics.golden.source import Source, Wrong
 
 _OPTIONAL = ("tags", "weight")
-"""The keys of a query that have a column; `_query_node` of rows.py reads its cells, and docs/formats.md lists the columns."""
+"""The keys of a query that have a column; docs/formats.md lists them."""
 _HELD = frozenset((*_OPTIONAL, "params"))
 FORMATS = {"csv": Format((".csv",), _HELD), "tsv": Format((".tsv",), _HELD), "beir": Format((), frozenset())}
 

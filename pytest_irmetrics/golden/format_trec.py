@@ -1,7 +1,4 @@
-"""TREC golden sets: qrels, ``query 0 document grade``, and the topics beside them, ``query<TAB>text``.
-
-As these are a second file, plugin/committed.py leaves such a set of another commit unread.
-"""
+"""TREC golden sets: qrels, ``query 0 document grade``, and the topics beside them, ``query<TAB>text``."""
 
 from __future__ import annotations
 

@@ -21,7 +21,7 @@ class Format(NamedTuple):
 
     That module is `golden.format_NAME`, where one may have several formats. ``read(source)`` there returns a GoldenSet or raises
     Wrong or GoldenSetError; ``render(golden, path, form)``, with the name of the format, returns the content of each file by
-    its path or raises ConversionError. What the fields say that a format cannot hold, cli/convert.py leaves out; docs/formats.md lists it.
+    its path or raises ConversionError.
     """
 
     suffixes: tuple[str, ...]

@@ -26,7 +26,7 @@ from pytest_irmetrics.thresholds import EACH_TAG, Threshold
 class GoldenSet:
     """Queries with their judgments and thresholds: a file's content, or what `from_judgments` was given.
 
-    A new field that files have is a key, which `read_set` of format_yaml.py reads. `SETTLED` of tests/docs/test_made.py names the fields that docs/reference/python.md has.
+    `read_set` of format_yaml.py reads those that files have.
     Change none of it: all tests of a run read the same golden set, and a baseline stores it. Raises GoldenSetError for two
     queries of one id, and for a relevance level out of its range.
     """

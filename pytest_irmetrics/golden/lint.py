@@ -1,6 +1,6 @@
 """Find what is doubtful in a valid golden set: ids that look alike, ineffective thresholds, duplicate queries.
 
-These are notes of `check`, and no notes of a report (analysis/notes.py). tests/golden/test_notes.py has each; docs/golden-sets.md and the help of `check` (cli/check.py) sum them up.
+tests/golden/test_notes.py has each; docs/golden-sets.md and the help of `check` (cli/check.py) sum them up.
 """
 
 from __future__ import annotations

@@ -47,7 +47,7 @@ class Passage(NamedTuple):
 class Query:
     """One query of a golden set, with its judgments. Change none of it: all tests of a run read the same golden set.
 
-    Public: docs/reference/python.md is made of the texts of those of its fields that `SETTLED` of tests/docs/test_made.py names. A new field is a key of golden sets, which
+    Public: docs/reference/python.md is made of the texts of its fields. A new field is a key of golden sets, which
     `QueryReader` (golden/query_reader.py) reads, and cli/golden.schema.json describes, as tests require; what is stored of it with a baseline, an `Answer` (run/answer.py) has.
     """
 
@@ -121,8 +121,7 @@ def normalize_text(text: str) -> str:
     """Normalise white space and Unicode forms, which text extraction and layout change; keep the words.
 
     Soft hyphens and zero-width characters go, Unicode forms become one (NFKC: ligatures, full-width letters), and a
-    run of white space becomes one space, none at the ends. Case is kept. Names of passages in committed baselines are made of
-    it, docs/passages.md sums it up.
+    run of white space becomes one space, none at the ends. Case is kept. Committed baselines have names made of it.
     """
     if not text.isascii():
         text = unicodedata.normalize("NFKC", text.translate(_INVISIBLE))
@@ -135,7 +134,7 @@ def digest(text: str) -> str:
 
 
 def folded(text: str) -> str:
-    """Return a query's text as it is compared with another's: without case, each run of white space as one space; docs/baseline.md says so."""
+    """Return a query's text as it is compared with another's: without case, each run of white space as one space."""
     return normalize_text(text).casefold()
 
 

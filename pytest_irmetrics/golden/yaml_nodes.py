@@ -2,7 +2,7 @@
 
 The events of PyYAML's parser are read one by one: scalars stay text as it was written (PyYAML's own loader would turn
 `no` into False and 0123 into 83), each with its place. Hostile files are bounded: depth is counted before anything recurses,
-and an alias is the very node that it refers to, with a limit on what all aliases of a file add up to. docs/reference/golden-set.md ("How values are read") lists what is refused.
+and an alias is the very node that it refers to, with a limit on what all aliases of a file add up to.
 """
 
 from __future__ import annotations

@@ -3,7 +3,7 @@
 Each formula takes the hits of one ranking, the cut-off k (`NO_CUTOFF` where there is none) and the one parameter that its family
 has besides `rel`, or None; it returns the score of that one query. Scores are from 0 to 1.
 
-Conventions, for all of them, which docs/metrics.md has for users: ranks count from 1; the ranking's own order counts, and it holds no document
+Conventions, for all of them: ranks count from 1; the ranking's own order counts, and it holds no document
 twice; a document without a judgment is not relevant and keeps its rank; a grade of 0 or less gains nothing; a
 query without a relevant document scores 0. Sums within a score add one double after the other in rank order, as C
 does, hence no `sum()` (compensated since Python 3.12), no `fsum`, and logarithms through `log2`; means over queries are exact.
@@ -26,7 +26,7 @@ Kind = Literal["ranking", "overlap", "no_answer", "latency", "custom"]
 rankings (`is_compared`, `is_stored`, `rates_rankings`), and places that treat one on its own ask for `Metric.kind`."""
 
 Value = str | int | float
-"""What a parameter of a metric may be."""
+
 
 Grade = int | float
 

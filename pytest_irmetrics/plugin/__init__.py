@@ -46,9 +46,8 @@ _HIDING = {"skip", "skipif", "xfail"}
 class _PlainFinder:
     """Import this package's modules as Python does, from byte code where there is any.
 
-    pytest compiles every module of a plugin's distribution itself, to rewrite its asserts, and does not use the byte
-    code of the installed package. No test reads our asserts, and PYTEST_DONT_REWRITE in a docstring spares the
-    rewriting, not the compiling: a gating run would take twice as long where pytest cannot keep what it compiled.
+    pytest compiles every module of a plugin's distribution itself, to rewrite its asserts, of which there are none:
+    CONTRIBUTING.md. PYTEST_DONT_REWRITE in a docstring spares the rewriting, not the compiling.
     """
 
     @staticmethod

@@ -199,7 +199,7 @@ def find_baseline_problems(
     """Yield the items whose baselines, by their names, are another item's too or no item's, each with the message that it is to fail with.
 
     1. Each repeat by pytest-repeat that has no baseline.
-    2. Those of different files that have one node id: pytest gives it to files of one name in folders of which not all are below its rootdir.
+    2. Those of different files that have one node id, in folders of which not all are below pytest's rootdir.
     3. The first item of each test function that has baselines which none of its items has: a golden set or parameter is gone or
        renamed there, and its gate with it; none in a run that does not gate, or collects some items of a test alone.
 

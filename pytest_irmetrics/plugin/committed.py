@@ -3,13 +3,13 @@
 If nothing was renamed since, a test's baseline stood where its own stands today, and holds the queries that it asks today. Else
 the baselines of that commit, and queries in them, that no other test has today are looked through:
 
-| what has another name | how it is found | what is said |
-|---|---|---|
-| the test's folder, or ``ir_baseline_dir`` | `_moved_files`: another baseline has its module and test in its path | Its baseline was … |
-| the test, its module or its parameters | `renamed_test`: the baseline that holds most of its queries, of those whose test is gone | Its baseline was … |
-| a query's id | `_with_moved_queries`: its words stand in the test's own baseline, under an id that is asked no more | 1 query was under another id. |
-| the test that asks a query | the same: its words stand in another baseline, whose test is gone or asks it no more | 1 query was in … |
-| the golden set | `_golden_set`: the baseline names its file | nothing; why, where it is not known |
+| what has another name | how it is found |
+|---|---|
+| the test's folder, or ``ir_baseline_dir`` | `_moved_files`: another baseline has its module and test in its path |
+| the test, its module or its parameters | `renamed_test`: the baseline that holds most of its queries, of those whose test is gone |
+| a query's id | `_with_moved_queries`: its words stand in the test's own baseline, under an id that is asked no more |
+| the test that asks a query | the same: its words stand in another baseline, whose test is gone or asks it no more |
+| the golden set | `_golden_set`: the baseline names its file |
 
 docs/since.md sums them up; tests/scenarios/since.yaml and tests/faults/test_git.py show each.
 """

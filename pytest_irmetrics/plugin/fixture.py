@@ -147,7 +147,6 @@ class IRMetrics:
             baseline = None if stored is None else now.of_run(stored)
             comparison = None if baseline is None else Comparison(now, baseline)
             compared = Against() if comparison is None else compared
-            # Without a run to compare with, what holds by default is not even `not checked`.
             held = item.written_gates if comparison is None else gates
             result = _decided(item, held, now, comparison, compared)
             add_notes(item, result)

@@ -22,7 +22,6 @@ from pytest_irmetrics.thresholds import Threshold
 
 _WILDCARDS = frozenset("*?[")
 _MARKS = ("ir_golden", "ir_threshold")
-"""The marks that `pytest_configure` of plugin/__init__.py registers."""
 
 _GOLDEN_TOO_LATE = 'ir_golden on a parameter, or added by a hook, binds to nothing: it makes parameters itself, of a function, class or module. Mark one of these, or pass the golden set: irmetrics.check(golden="golden/faq.yaml").'
 
@@ -34,7 +33,7 @@ class GoldenParameter(NamedTuple):
     siblings: tuple[Path, ...] = ()
     """All golden sets of the test, this one among them."""
     asked: Mapping[str, Any] = {}
-    """What it sets in place of the settings: the keywords of `RetrievalOptions`, of which docs/reference/marks.md has a row each."""
+    """What it sets in place of the settings: the keywords of `RetrievalOptions`."""
     problem: str | None = None
     marks: Sequence[pytest.Mark] = ()
     """The marks `ir_golden` that it was made from."""
@@ -103,7 +102,7 @@ def _golden_arguments(mark: pytest.Mark) -> tuple[list[str], GoldenParameter]:
 
 
 def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
-    """Return the files that a pattern matches, in the order of their names, each with its item's id, which docs/reference/marks.md explains. Raises MisuseError for none."""
+    """Return the files that a pattern matches, in the order of their names, each with its item's id. Raises MisuseError for none."""
     folders = posixpath.dirname(pattern.rstrip("/")).split("/")
     fixed = folder / "/".join(takewhile(_WILDCARDS.isdisjoint, folders))
     named = os.path.exists(folder / pattern)  # noqa: PTH110 - Path.exists raises for a name that no file has
@@ -134,7 +133,7 @@ def _mark_levels(node: Any, name: str) -> Iterator[tuple[str, list[pytest.Mark]]
     """Yield where marks with a name can stand, nearest first, each with those that do.
 
     A parameter's own mark (``pytest.param(…, marks=…)``) comes before the function's, and a class before the
-    classes that it derives from; pytest itself keeps each of these two in one list. docs/reference/marks.md lists the places.
+    classes that it derives from; pytest itself keeps each of these two in one list.
     """
     parameter = getattr(getattr(node, "callspec", None), "marks", ())
     yield "on the parameter", [mark for mark in parameter if mark.name == name]

@@ -1,7 +1,6 @@
 """Collect the ItemReports of all tests, store baselines, write report files, and print the summary.
 
-This runs in one process: the only one, or the controller of pytest-xdist's workers. docs/baseline.md ("When it fails") says what
-becomes of baselines.
+This runs in one process: the only one, or the controller of pytest-xdist's workers.
 """
 
 from __future__ import annotations
@@ -42,7 +41,7 @@ _OUTCOMES = ("passed", "failed", "skipped")
 _GONE = "a branch takes no baseline away where `ir_accept = fail`, and this one does: see the note. Bring each back with its test, or add `-o ir_accept=warn` to this command."
 """What the session fails with where `ir_accept = fail` and baselines are gone."""
 
-_WITHOUT_END = "no result of {}: its worker of pytest-xdist crashed and no other took over, or `pytest.exit` was called. Run it again."
+_WITHOUT_END = "no result of {}: its worker crashed, or `pytest.exit` was called. Run it again."
 """What a session fails with that would pass else, where a test began and did not end."""
 
 _CI_COMMITS = ("GITHUB_SHA", "CI_COMMIT_SHA", "BUILD_SOURCEVERSION", "BITBUCKET_COMMIT", "CIRCLE_SHA1")

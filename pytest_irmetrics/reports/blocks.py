@@ -14,7 +14,6 @@ _LONGEST_TITLE = 50
 
 T = TypeVar("T")
 Column: TypeAlias = tuple[str, str, Callable[[T], str]]
-"""A heading, a sign of `Table.align`, and what returns the text of a row's cell."""
 
 
 class Level(IntEnum):

@@ -1,7 +1,4 @@
-"""The history of tests' baselines: its records, and these as blocks, as JSON, and as an HTML page with a plot for each metric.
-
-docs/history.md explains what is printed.
-"""
+"""The history of tests' baselines: its records, and these as blocks, as JSON, and as an HTML page with a plot for each metric."""
 
 from __future__ import annotations
 
@@ -22,7 +19,7 @@ _WIDTH, _HEIGHT, _MARGIN = 720, 140, 14
 """Of a plot, and what is free around its line."""
 
 
-# Records, which JSON has under the same names -----------------------------------------------------------------------
+# Records, which JSON has under the same names
 
 
 @dataclass(slots=True)
@@ -96,7 +93,7 @@ def history_json(histories: Sequence[BaselineHistory]) -> str:
     return json.dumps({"format": "pytest-irmetrics history", "version": 1, "tests": tests}, indent=1)
 
 
-# Blocks -----------------------------------------------------------------------------------------------------------
+# Blocks
 
 
 class _Course(NamedTuple):
@@ -218,7 +215,7 @@ def _sparkline(values: Sequence[float | None]) -> str:
     )
 
 
-# HTML -------------------------------------------------------------------------------------------------------------
+# HTML
 
 
 def render(histories: Sequence[BaselineHistory]) -> str:
@@ -233,10 +230,7 @@ def render(histories: Sequence[BaselineHistory]) -> str:
 
 
 def _plot(course: _Course, points: Sequence[HistoryPoint]) -> dict[str, Any]:
-    """Return one metric's plot: its line through the versions that could be scored, and where it fell or was best.
-
-    A dot's `kind` is a class of the page's styles; the legend in history.html.jinja explains it.
-    """
+    """Return one metric's plot: its line through the versions that could be scored, and where it fell or was best."""
     known = [value for value in course.line if value is not None]
     low, high = min(known, default=0.0), max(known, default=1.0)
     span = high - low if high - low > TOLERANCE else 1.0

@@ -20,7 +20,7 @@ except ImportError:
 def page(template: str, *, script: str = "", **values: Any) -> str:
     """Return a page made of a template, with the style sheet and a script, both files of this folder; it loads nothing else.
 
-    The template has the module `plots`, and the style sheet the sizes of what that draws, as custom properties.
+    The template has the module `plots`, and the style sheet the sizes of what that draws.
     """
     sizes = f"--plot: {plots.WIDTH}px; --rank: {plots.ROW_HEIGHT}px; --between: {plots.LINES_WIDTH}px"
     style, code = f":root {{ {sizes} }}\n{_resource('report.css')}", _resource(script) if script else ""

@@ -1,8 +1,7 @@
 """The report of one test item: what a worker sends to the controller, and what the JSON report holds of a test.
 
 Its dataclasses hold plain JSON values only, under the names that the JSON report has; a new field needs a default, as reports that
-were written before lack it. docs/reference/json-report.md lists them, with the values of those that take a few words alone.
-``ItemReport.dumps`` and ``ItemReport.loads`` are its way onto a pytest test report and back.
+were written before lack it. docs/reference/json-report.md lists them.
 """
 
 from __future__ import annotations
@@ -377,7 +376,6 @@ class ItemReport:
 
 
 _LEFT_OUT_EMPTY = ("provenance", "renamed_from", "stages", "texts", "unasked")
-"""The fields that a JSON report lacks where they are empty; docs/reference/json-report.md names them."""
 
 
 def as_json(part: Any) -> dict[str, Any]:

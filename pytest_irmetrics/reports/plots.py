@@ -28,7 +28,7 @@ LINES_WIDTH = 96
 
 
 class Mark(NamedTuple):
-    """One mean on an axis: its change from the baseline, or itself where nothing is compared; docs/reports.md explains the signs."""
+    """One mean on an axis: its change from the baseline, or itself where nothing is compared."""
 
     zero: float
     now: float
@@ -90,7 +90,7 @@ class Bar(NamedTuple):
     width: float
     height: float
     shade: str
-    """`bad` or `good`, as report.css has it."""
+    """`bad` or `good`."""
 
 
 class Bars(NamedTuple):

@@ -1,7 +1,6 @@
 """A query as a block of a report: its scores, which documents moved, both rankings side by side.
 
-`query_block` is what reports take. The words on each document, such as `grade 3` and `new`, are made in `_Documents`;
-docs/reading-a-failure.md explains them.
+`query_block` is what reports take. The words on each document, such as `grade 3` and `new`, are made in `_Documents`.
 """
 
 from __future__ import annotations

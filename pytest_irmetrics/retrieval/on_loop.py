@@ -1,4 +1,4 @@
-"""Ask a retriever, async or not, on an event loop: the one that runs, or one for all sync callers of the session; docs/speed.md says which, and what is cancelled."""
+"""Ask a retriever, async or not, on an event loop: the one that runs, or one for all sync callers of the session."""
 
 from __future__ import annotations
 

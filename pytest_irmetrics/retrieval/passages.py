@@ -32,9 +32,8 @@ def read_chunk_ranking(
     before, keeps its rank under an id of its own; where `options.duplicates` is "collapse", the latter is dropped.
 
     Titles, and passages that a chunk holds in part or in other letters alone, are added to what was `seen`, and to
-    `kept_texts` the text of each entry, unless it is longer than a passage should be. Raises AnswerError as `read_ids`
-    does; for a chunk that comes twice, unless that is "collapse"; and for one without a text that can be read, or
-    where all are blank, of a document judged by passage.
+    `kept_texts` the text of each entry that is no longer than a passage should be. Raises AnswerError as `read_ids` does;
+    for a chunk that comes twice, unless "collapse"; and for one without a text, of a document judged by passage.
     """
     own = {*known_ids(query)}
     documents = reading.read_ids(items, options.doc_id, lambda item: _read_document(own, options.known, item))

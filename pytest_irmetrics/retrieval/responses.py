@@ -52,7 +52,7 @@ def draw_items(answer: Any, k: int | None) -> list[Any]:
 
 
 def _results(answer: Any) -> Any:
-    """Return the results of an answer, best first; `reading.ACCEPTED` and docs/retriever.md say what is taken. Raises RefusedError."""
+    """Return the results of an answer, best first. Raises RefusedError."""
     kind = type(answer)
     for never, cure in _NEVER_RESULTS:
         if isinstance(answer, never) and not isinstance(answer, (ItemsView, KeysView)):

@@ -32,7 +32,7 @@ _Refuse = Callable[[str], NoReturn]
 
 
 FORMAT, VERSION = "pytest-irmetrics run", 1
-"""Once there is a release, a new key raises the version: an older pytest-irmetrics then says to upgrade, where it would else call the file damaged."""
+"""After a release a new key raises it, so that older ones say to upgrade."""
 REPORT_FORMAT = "pytest-irmetrics report"
 _MAX_DOUBLE = sys.float_info.max
 _MOST_TESTS = 5  # tests of a report that an error lists
@@ -159,14 +159,14 @@ _HEADER_KEYS = {
     "limits": _LIMITS,
     "queries": _Key("a list", lambda value: isinstance(value, list)),
 }
-"""In the order in which they are written. docs/reference/json-report.md has these and those of a query, or a test fails."""
+"""In the order in which they are written."""
 
 
 # Writing.
 
 
 def dumps(answers: Answers, header: Header) -> str:
-    """Return the text, a line for each query, by which analysis/history.py finds those that two versions share; equal runs give equal texts. Raises RunError for what JSON cannot hold."""
+    """Return the text, a line for each query, as analysis/history.py reads it; equal runs give equal texts. Raises RunError for what JSON cannot hold."""
     head = [f'"format": {_encode(FORMAT)}', f'"version": {VERSION}']
     head += _fields(header, Header(), _HEADER_KEYS, "the header")
     queries = []

@@ -1,4 +1,4 @@
-"""Read and write TREC runs: lines of ``query Q0 document rank score tag``, which `_OF_TREC` of golden/format_txt.py knows, too, to refuse them."""
+"""Read and write TREC runs: lines of ``query Q0 document rank score tag``; format_txt.py knows them, too."""
 
 from __future__ import annotations
 

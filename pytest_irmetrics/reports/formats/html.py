@@ -127,7 +127,7 @@ def _facts(session: SessionReport, labels: Counter[str]) -> list[tuple[str, str,
     return [*facts, ("queries", f"{labels.total():,}", "", "all")]
 
 
-# Queries ----------------------------------------------------------------------------------------------------------
+# Queries
 
 
 @dataclass(slots=True)

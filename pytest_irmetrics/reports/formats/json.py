@@ -21,7 +21,6 @@ from pytest_irmetrics.run.run_json import REPORT_FORMAT as FORMAT
 BEGINNING = f'{{\n"format": "{FORMAT}"'
 
 VERSION = 1
-"""docs/reference/json-report.md has it, and what may change within it."""
 
 _OF_SESSION = ("exit_status", "unused_baselines", "unmeasured", "gone_since", "baselines_passed_over")
 """The fields of a SessionReport that the file has under their names."""

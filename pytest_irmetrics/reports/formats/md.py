@@ -56,7 +56,7 @@ def render(session: SessionReport, *, limit: int = COMMENT_LIMIT) -> str:
 def _sections(
     session: SessionReport, said: Mapping[str, Sequence[Block]], queries: int
 ) -> Iterator[list[str]]:
-    """Yield the sections of the report, each as its lines, those first that are left out last; with at most so many `queries` of a golden set that fails."""
+    """Yield the sections of the report, each as its lines, those first that are left out last."""
     items = session.failures_first
     unit, names = session.unit, session.names
     failing = [item for item in items if session.fails(item)]
