@@ -103,7 +103,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
     advice: dict[tuple[str, Metric], str] = {}
     """What to advise, once for each kind of degradation and metric."""
     for degraded in _degradations(intact):
-        decided, moved = _try(degraded, intact, gates, against, metrics)
+        decided, moved = _judge(degraded, intact, gates, against, metrics)
         caught = [verdict for verdict in decided if verdict.failed and verdict.key not in failing]
         if not caught and min(moved.values(), default=0.0) >= -TOLERANCE:
             continue
@@ -121,7 +121,7 @@ def run_selftest(baseline: Evaluation, gates: Gates, against: Against) -> ItemRe
     return ItemResult(intact, gates, verdicts, against=against, notes=notes, degradations=tried)
 
 
-def _try(
+def _judge(
     degraded: _Degraded, intact: Evaluation, gates: Gates, against: Against, metrics: Iterable[Metric]
 ) -> tuple[Sequence[Verdict], dict[Metric, float]]:
     """Judge a degraded run against the intact one; return the verdicts, and how far the mean of each metric moved that has one."""

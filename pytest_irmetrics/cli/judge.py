@@ -97,7 +97,7 @@ def _grade(text: str) -> Grade | None:
 
 
 def held_back_text(golden: GoldenSet, held_back: Iterable[Judgment]) -> str:
-    """Return of which queries without a relevant document grades are not written, and where these were given; empty where there are none."""
+    """Name the queries without a relevant document, whose grades are not written, and where these were given; empty for none."""
     given: dict[str, list[str]] = {}
     for one in held_back:
         given.setdefault(one.query_id, []).append(one.where)

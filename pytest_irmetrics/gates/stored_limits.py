@@ -128,7 +128,7 @@ def _by_subject(gates: Gates, queries: Mapping[str, Query]) -> dict[tuple[object
 
 
 def _holds_less(gate: Gate, was: Gate | None, now: Gate | None, mean: float | None) -> bool:
-    """Tell whether a limit lets pass what another did not; either may be none, `gate` is one of them. `mean` is what per cent are of."""
+    """Tell whether a limit lets pass what another did not; either may be none, and `gate` is one of them. Per cent are of `mean`."""
     if was is None or now is None:
         # A significance narrows another limit, and one on no_answer takes the place of its being 1: having none fails more.
         fails_less = gate.word == "significance" or gate.metric.kind == "no_answer"

@@ -130,7 +130,7 @@ def _read_reason(node: Node, key: str) -> str:
 
 
 def _read_number(node: Node, what: str, low: float, high: float) -> int | float:
-    """Read a number, a grade or weight, from `low`, which is 0, above 0 or without a bound, to `high`; `what` it is is for the message."""
+    """Read a number, a grade or weight, from `low`, which is 0, above 0 or without a bound, to `high`; `what` names it in the message."""
     number = numbers.read_number(node.value) if node.kind == "text" else None
     if number is not None and node.plain and low <= number <= high:
         return number

@@ -1,4 +1,4 @@
-"""Read and write TREC runs: lines of ``query Q0 document rank score tag``; format_txt.py knows them, too."""
+"""Read and write TREC runs: lines of ``query Q0 document rank score tag``; golden/format_txt.py refuses them."""
 
 from __future__ import annotations
 
