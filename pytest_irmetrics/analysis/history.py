@@ -38,12 +38,12 @@ def history_of(
     whole counts as one commit. Raises GitError where the repository or the commit cannot be read.
     """
 
-    def former(path: str, commit: str, gone: list[str], git_says: str) -> str:
-        """Return the path that a baseline had in a commit before the next one renamed it: of those `gone` with that, the one that `--ir-since` would take."""
-        directory = BaselineName.of(path).module.parent.name
+    def former(new: str, commit: str, gone: list[str], git_says: str) -> str:
+        """Return the path that a baseline had in a commit, before the next renamed it: of those that are `gone` in the next, and what Git says, the one that `--ir-since` would take."""
+        directory = BaselineName.of(new).module.parent.name
         wanted = filter(lambda one: is_baseline(one, directory), (*gone, git_says))
         runs = {one: run for one in wanted if isinstance(run := _read_version(read, commit, one, ""), Run)}
-        return renamed_test(path, golden.queries, runs, git_says)
+        return renamed_test(new, golden.queries, runs, git_says)
 
     def read_versions() -> Iterator[tuple[HistoryPoint, Run | str]]:
         """Yield each version with its run, oldest first, then what is not committed: one in memory at a time, as all may take gigabytes."""
@@ -94,7 +94,7 @@ def _read_version(read: Read, commit: str, path: str, called: str, depth: int | 
     except GitError as error:
         return str(error)
     except RunError as error:
-        # What mends a file is no help for what is committed.
+        # Without what mends a file, which is no help for what is committed.
         return shown + str(error).removeprefix(shown).partition(". ")[0]
     if depth is None or (run.depth is not None and run.depth >= depth):
         return run
@@ -138,7 +138,7 @@ def _compare(point: HistoryPoint, now: Evaluation, before: Evaluation) -> None:
     """Fill in what a version changed against the one before it."""
     old, new = before.run.answers, now.run.answers
     point.added, point.dropped = sorted(new.keys() - old.keys()), sorted(old.keys() - new.keys())
-    # Of a line that both files have it is the same object.
+    # A line that both have was read once, and is one object: `_loads`.
     for query_id in sorted(i for i in new.keys() & old.keys() if new[i] is not old[i]):
         one, other = old[query_id], new[query_id]
         if not is_in_the_words_of(other, one):

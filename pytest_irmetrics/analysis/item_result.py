@@ -43,7 +43,7 @@ class ItemResult:
     evaluation: Evaluation
     gates: Gates
     verdicts: tuple[Verdict, ...]
-    """The failed ones first, then those of a fall that is accepted."""
+    """The failed ones first, in the order of `decide`, then those of a fall that is accepted."""
     comparison: Comparison | None = None
     checked: bool = True
     """Whether the gates were decided; False for ``evaluate``, which only measures."""
@@ -129,7 +129,7 @@ class ItemResult:
         if everything:
             ids = dict.fromkeys(query_id for query_id in known if only is None or query_id in only)
         explaining = {i: dict[str, None]() for gate in report.explaining_gates for i in gate.queries}
-        # The same verdicts with all their queries, also those that the report leaves out.
+        # These gates' verdicts, which are the first here, too, name all their queries; the report leaves some out.
         for verdict in self.verdicts[: len(decisive)]:
             for query_id in explaining.keys() & verdict.queries if verdict.metric else ():
                 explaining[query_id][str(verdict.metric)] = None
@@ -143,7 +143,7 @@ class ItemResult:
 
         queries = [self._query_report(known[query_id], as_stored=query_id in as_stored) for query_id in ids]
         if only is not None and self.comparison is not None:
-            # What is looked at closer is shown by either judgments.
+            # With --ir-query, one that was relabelled is shown by both judgments.
             shown = (was for was in self.comparison.relabelled.values() if was.id in ids.keys() - as_stored)
             edited = [known[was.id] for was in shown if was.judgments != known[was.id].judgments]
             queries += [self._query_report(query, as_stored=True) for query in edited]
@@ -249,7 +249,7 @@ class ItemResult:
         if len(fell) + len(self.floors) < len(failed):
             return False
         edited = self.comparison is not None and self.comparison.is_edited
-        return not failed or (edited and not fell) or not all(v.over_no_query for v in fell)
+        return any(not v.over_no_query for v in fell) if fell else edited or not failed
 
     def _query_report(self, query: Query, *, as_stored: bool) -> QueryReport:
         evaluation, comparison = self.evaluation, self.comparison

@@ -34,9 +34,9 @@ class Unjudged(NamedTuple):
 def pool(
     golden: GoldenSet, runs: Sequence[Run], metric: Metric
 ) -> tuple[list[Unjudged], list[Collection[str]]]:
-    """Return the unjudged documents in runs, in the order in which to judge them, and of each run the queries left out.
+    """Return the unjudged documents in runs, in the order in which to judge them, and of each run the queries that it did not answer.
 
-    Those are the ids of queries that it did not answer, or answered in other words or with other params.
+    These by their ids; nor did it answer one that it was asked in other words or with other params.
 
     What a document d is worth to the mean of a metric M in one run, of a query q with weight w and judgments J, is
 

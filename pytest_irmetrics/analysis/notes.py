@@ -309,7 +309,7 @@ def ask_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> fro
 
 
 def _edits(comparison: Comparison, result: ItemResult, *, added_alone: bool) -> Iterator[str]:
-    """Say how the golden set was edited since the other run was stored; that queries were ``added_alone``, or all else."""
+    """Say how the golden set was edited since the other run was stored: where queries were ``added_alone``, or where not."""
     if not comparison.is_edited or comparison.edited_means:
         return
     from pytest_irmetrics.analysis.edits import edit_text, edits_of  # noqa: PLC0415 - needed after an edit alone
@@ -381,7 +381,7 @@ def _hidden_slices(comparison: Comparison, result: ItemResult) -> Iterator[str]:
 
 
 def _run_noise(comparison: Comparison, result: ItemResult, *, small: bool) -> Iterator[str]:
-    """Say of means that may not fall by as much as differs from run to run (``small``), or by more, how much that is."""
+    """Say how much differs from run to run, of means whose limit is smaller than that (``small``), or is not."""
     for verdict in result.verdicts:
         held = verdict.word == "max_drop" and verdict.state in ("passed", "undecided") and not verdict.single
         if not held or verdict.metric is None or verdict.limit is None:

@@ -3,8 +3,8 @@
 
 Read golden sets and print one line for each: what it holds or, as
 FILE:LINE:COLUMN, everything that is wrong with it and what to do. Exits with 1
-if anything is wrong; a note, about what is only doubtful (queries that ask the
-same, a threshold that nothing fails), is nothing wrong.
+if anything is wrong. A note on what is only doubtful (queries that ask the
+same, a threshold that nothing fails) does not count.
 
 examples:
   pytest-irmetrics check golden/*.yaml

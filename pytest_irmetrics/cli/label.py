@@ -40,7 +40,7 @@ from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import score_text
 from pytest_irmetrics.base.wording import listed, plural, printable, quote
 from pytest_irmetrics.cli import shared
-from pytest_irmetrics.cli.judge import Interview, Texts, Titles, given_judgments, held_back_text
+from pytest_irmetrics.cli.judgments import Interview, Texts, Titles, given_judgments, held_back_text
 from pytest_irmetrics.comparison.stored_runs import under_todays_ids
 from pytest_irmetrics.gates.verdict import USUAL
 from pytest_irmetrics.golden import GoldenSet

@@ -179,7 +179,7 @@ class Comparison:
 
     @property
     def edited_means(self) -> Sequence[stored_runs.WrongMean]:
-        """Those of the wrong means that no function of the user's gives: the stored run was edited."""
+        """The wrong means of metrics of the package: the stored run was edited."""
         return [mean for mean in self.wrong_means if mean.metric.kind != "custom"]
 
     @cached_property
@@ -195,7 +195,7 @@ class Comparison:
         """
         edited = [(was, self.now.golden.queries[query_id]) for query_id, was in self.relabelled.items()]
         changed = {
-            # Also of a query that is `no_answer` on one side, as it has none there.
+            # A query that became `no_answer`, or was, has none on that side.
             "judgments": any(was.judgments != now.judgments for was, now in edited),
             "relevance level": self.stored_level != self.now.golden.relevance_level,
             "weights": any(was.weight != now.weight for was, now in edited),

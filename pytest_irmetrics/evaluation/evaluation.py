@@ -42,7 +42,7 @@ def shallower(one: int | None, other: int | None) -> int | None:
 
 
 def _is_about(kind: Kind, query: Query) -> bool:
-    """Say whether metrics of a kind score a query: unjudged ones have a latency and an overlap alone."""
+    """Say whether metrics of a kind score a query: an unjudged one has no score but latency and overlap."""
     if kind in ("latency", "overlap"):
         return True
     return query.no_answer if kind == "no_answer" else bool(query.judgments) and not query.no_answer
@@ -72,7 +72,7 @@ class Evaluation:
     other: Evaluation | None = None
     """The run that `overlap` compares with, within a comparison."""
     _scorers: dict[tuple[object, ...], Scorer] = field(default_factory=dict, compare=False)
-    """By metrics and relevance level; what is scored by the same one is scored faster, as versions of a run have most rows in common."""
+    """By metrics and relevance level; `replace` hands them on: what is scored by the same one is scored faster, as versions of a run have most rows in common."""
     _queries: dict[tuple[str, str | None], list[Query]] = field(
         default_factory=dict, init=False, compare=False
     )
@@ -157,7 +157,7 @@ class Evaluation:
 
     @cached_property
     def _is_uncut(self) -> bool:
-        """Whether rankings are read to their ends: also at the run's own depth, where a chunk that holds several judged passages is as many entries."""
+        """Whether rankings are read to their ends: also at the run's own depth, which one is longer than where a chunk holds several judged passages."""
         return self.depth in (None, self.run.depth)
 
     def rankings(self, query_id: str) -> Rankings:
@@ -346,4 +346,4 @@ class Evaluation:
         """Return the same run's evaluation over some of the queries, cut at a depth."""
         narrow = replace(self, only=frozenset(only), depth=shallower(self.depth, depth))
         same = (narrow.depth, narrow._asked) == (self.depth, self._asked)  # noqa: SLF001 - of the same class
-        return self if same else narrow  # whose scores are computed already
+        return self if same else narrow  # the first has its scores computed

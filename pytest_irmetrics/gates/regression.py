@@ -18,10 +18,10 @@ from pytest_irmetrics.run.answer import how_to_restore
 from pytest_irmetrics.thresholds import STATES, WORDS, Gate, State
 
 _MIN_PAIRED = 0.5
-"""The share of the baseline's queries, by weight, under which too few are paired to judge the rest by. docs/baseline.md, since.md and statistics.md say half."""
+"""The share of the baseline's queries, by weight, under which too few are paired to judge the rest by. docs/baseline.md, since.md, statistics.md and `check_pairing` say half."""
 
 _MAX_EDITED = 0.1
-"""The share of the baseline's queries, by weight, of which passages may be edited before a fall could hide behind that. docs/baseline.md and passages.md say a tenth."""
+"""The share of the baseline's queries, by weight, of which passages may be edited before a fall could hide behind that. docs/baseline.md, passages.md and `check_pairing` say a tenth."""
 
 _LEVEL = 0.05
 """The p below which a fall is no chance, unless ``significance`` says otherwise; also for the mean over other queries. docs/thresholds.md and statistics.md have it."""
@@ -77,7 +77,7 @@ def not_comparable(case: Case, gate: Gate) -> Verdict | None:
 def check_unedited(case: Case) -> Iterator[Verdict]:
     """Fail where the baseline's header tells other means than its rankings give: the file was edited."""
     comparison, file = case.comparison, case.against.file
-    # Not where all of it is replaced, nor where single queries are but shown; where single answers are replaced, the others stay.
+    # A gating run judges by it; an update of single queries keeps its other answers. One of all, or a look at single ones, uses none.
     is_used = case.storing == case.single_queries_only
     if comparison is None or not file or not is_used:
         return
@@ -151,7 +151,7 @@ class _Move:
     today: Comparison
     """The comparison of the two runs under today's labels."""
     comparison: Comparison
-    """That under these labels."""
+    """The same under the labels of this move."""
 
     @cached_property
     def change(self) -> MetricChange:
@@ -237,7 +237,7 @@ class _Move:
             return f". {said} is below the significance {level:g}"
         if auto and len(change.lost) - len(change.found) > _MOST_LOST:
             return f". {len(change.lost)} queries fell to 0, and {len(change.found) or 'none'} rose from it"
-        # Without a p-value there is no telling that it is chance.
+        # Where a significance is asked for and no p can be told, it fails.
         return "" if p is None and not auto else None
 
     def _verdict(self, state: State, text: str, value: float, limit: float) -> Verdict:
@@ -391,4 +391,4 @@ _BY_WORD: Mapping[str, Callable[[_Move], Verdict]] = {
     "max_lost": _Move.judge_lost,
     "min_gain": _Move.judge_gain,
 }
-"""Each of `COMPARING_WORDS`, with its judge; of one that counts queries `_verdict` names these, and `moved` says how many."""
+"""Each of `COMPARING_WORDS`, with its judge; one that counts queries, as `max_lost` does, stands beside that in `_verdict`, `moved` and `_statistics`."""

@@ -145,7 +145,7 @@ def baselines_gone_since(
 ) -> list[str]:
     """Return the baselines below the root directory that are gone since HEAD left a branch, or whose tests are, but for the `renamed`.
 
-    Of what is there, those `of_tests` have a test in this run. Their paths are as `RunConfig.shown` has them. Empty where Git
+    Those `of_tests` have a test in this run. The paths are as `RunConfig.shown` has them. Empty where Git
     cannot tell.
     """
     config = session.config
@@ -205,10 +205,10 @@ def _test_is_gone(session: pytest.Session, fork: _Fork, path: str) -> bool:
 def _with_moved_queries(
     item: GatedItem, fork: _Fork, path_then: str, own: Run | None
 ) -> tuple[Mapping[str, Answer], Mapping[str, tuple[str, str]]]:
-    """Return a test's answers, and to what else it asks those in any baseline of the commit whose own test asks that no more.
+    """Return a test's answers, with those to queries that another test asked then and asks no more, or that had another id.
 
-    That baseline may be the test's own, at `path_then`, where a query had another id. The second mapping has, by today's id,
-    the baseline that such an answer is from, and its id there.
+    The second mapping has, by today's id, the baseline of the commit that such an answer is from, at `path_then` the test's
+    own, and its id there.
     """
     queries, answers = item.golden.queries, {} if own is None else own.answers
     wanted = stored_runs.unanswered(queries, answers)

@@ -92,8 +92,8 @@ class Recorder:
         (self._without_end.add if unfinished else self._without_end.discard)(report.nodeid)
         if begins or runs_again:
             return
-        # Not of the node id, to which pytest-xdist's loadgroup adds a group; and a test that a class inherits, or a module
-        # imports, has its location in the file where it is written.
+        # The baseline's name is not from the node id, to which pytest-xdist's loadgroup adds a group, nor its folder from the
+        # location, which is where a test is written that a class inherits, or a module imports.
         file, _, name = report.location
         path, text = getattr(report, REPORT_ATTRIBUTE, (self._config.rootpath / file, None))
         if report.nodeid not in self._attempts:
@@ -250,14 +250,14 @@ class Recorder:
         settings = self._settings
         if not (self._is_complete and settings.reads_baselines):
             return []
-        # What was skipped, or failed as expected, read none unless it was compared with that.
+        # What was skipped, or failed as expected, read its baseline only if it was compared.
         tests = [(one, one.item_report) for one in self._attempts.values()]
         read = {one.baseline for one, item in tests if one.outcome not in HIDDEN or (item and item.against)}
         unread = [one.baseline for one, _ in tests if one.baseline not in read and one.baseline.exists()]
-        # Those are known also where options leave other tests out; --ir-query and --ir-selftest skip tests of their own.
+        # Of tests that ran it is known also where options leave others out; --ir-query and --ir-selftest skip tests of their own.
         known = [] if settings.only_queries or settings.selftest else unread
         unused = {*map(settings.shown, (*unused_baselines(self._config, read), *known))}
-        # A failure that is about a baseline without an item names it.
+        # A failure about baselines without an item has named them.
         return sorted(path for path in unused if all(path not in one.failure for one, _ in tests))
 
     def _notes(self, items: Iterable[ItemReport]) -> Iterator[str]:

@@ -12,7 +12,7 @@ from pytest_irmetrics.metrics import FAMILIES
 from pytest_irmetrics.reports.item_report import ItemReport, ScoreRow, VerdictReport
 
 _NAMED = 20
-"""How many baselines that gate nothing any more are named."""
+"""How many baselines, or tests, a note names."""
 
 HIDDEN = ("skipped", "xfailed")
 """The outcomes with which a test fails no run, whatever fell."""
@@ -66,7 +66,7 @@ class SessionReport(NamedTuple):
     baselines_passed_over: int = 0
     """How many stored baselines were not compared with, as nothing asked for that."""
 
-    # For the terminal summary alone, and annotations:
+    # For the terminal and annotations alone:
     failures_printed: bool = True
     """Whether pytest printed each failure's message."""
     problems: Sequence[str] = ()

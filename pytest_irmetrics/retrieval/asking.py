@@ -160,7 +160,7 @@ class Asking:
             options.progress(len(reply.outcomes))
 
     def _ranking(self, query_id: str, result: Result, *, by_source: bool) -> Sequence[str]:
-        """Return a result's ranking; of documents that have an id and a source, by which the baseline has them, else as `by_source` says.
+        """Return a result's ranking, of documents with an id and a source by that which the baseline has; of neither, as `by_source` says.
 
         By the other of the two a comparison would take each for another document.
         """
@@ -210,8 +210,8 @@ class Asking:
 def _most_go_by_source(results: Sequence[Result]) -> bool:
     """Tell whether documents of which the golden set judges neither the id nor the source (`by_source` is None) go by the source.
 
-    As most of the results do of which it judges one. Where there are none, by the source, unless that may be the name of a
-    store or a kind: it comes back for more than half of the queries, or has many ids.
+    As most results do of which it judges one of the two. Where there are none, by the source, unless that may be the name of
+    a store or a kind: it comes back for more than half of the queries, or has many ids.
     """
     votes = Counter(one.by_source for one in results if one.ranking)
     if votes[True] or votes[False]:

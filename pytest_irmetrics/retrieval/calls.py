@@ -1,6 +1,6 @@
 """The calls to make of a retriever, how one is made, and how what comes back for a query is read.
 
-Lists of ids are read here, as most are; `responses` takes the items of any other answer, `answers` and `passages` read these.
+Lists of ids are read here, as most are; `responses` takes the items of any other answer, `reading` and `passages` read these.
 
 Calls and replies are plain data, and `call_retriever` is a function of a module, so that they can be sent to another process.
 """

@@ -25,7 +25,7 @@ VERSION = 1
 _OF_SESSION = ("exit_status", "unused_baselines", "unmeasured", "gone_since", "baselines_passed_over")
 """The fields of a SessionReport that the file has under their names."""
 _ADDED_LATER = ("gone_since", "baselines_passed_over")
-"""Those of them that a file may lack, as it was written before they were."""
+"""Those that a file may lack, which was written before they were added."""
 
 _LEFT_OUT = ("baseline_text", "baseline_digest", "run")
 """The fields of an ItemReport that are for the controller alone, or stand in the file in another way."""

@@ -82,8 +82,7 @@ def _by_text(judgment: Judgment, text: str) -> Judgment:
 def _is_judged_by_text(query: Query, doc_id: str, grade: Grade, text: str) -> bool:
     """Say whether a grade is to be written as a passage: of a chunk, or of a document where `relevant` is a list.
 
-    In a list with passages a whole document has grade 1: so it is written where that is its grade and no text is known, and where the
-    text is too long for a passage.
+    Not where grade 1 was given without a text, which is that of a whole document in such a list, nor where the text is too long.
     """
     if not query.passages:
         return False
@@ -123,7 +122,7 @@ class Interview:
     titles: Titles
     texts: Texts
     done: list[tuple[Judgment | None, FileEdit | None]] = field(default_factory=list)
-    """Of the first items the judgment, None for one that was skipped, and what was written; nothing of one that is held back."""
+    """The judgment of each item so far, None of one that was skipped, and what was written, None of one that is held back."""
 
     def run(self) -> None:
         """Go through the items, query by query, until the user quits or interrupts; then say what was written."""
