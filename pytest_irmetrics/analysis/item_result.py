@@ -249,7 +249,7 @@ class ItemResult:
         if len(fell) + len(self.floors) < len(failed):
             return False
         edited = self.comparison is not None and self.comparison.is_edited
-        return any(not v.over_no_query for v in fell) if fell else edited or not failed
+        return any(not verdict.over_no_query for verdict in fell) if fell else edited or not failed
 
     def _query_report(self, query: Query, *, as_stored: bool) -> QueryReport:
         evaluation, comparison = self.evaluation, self.comparison

@@ -88,6 +88,6 @@ def pool(
 
 
 def _order(one: Unjudged) -> tuple[bool, bool, float, int]:
-    """Return the sort key of a document: what settles something, of queries that nobody has judged before others; influence; rank."""
+    """Return the sort key of a document: what settles something, of queries that nobody has judged before others; influence; rank. cli/label.py says so."""
     is_first = one.settles and one.query.is_unjudged
     return not is_first, not one.settles, -round(one.influence, 12), one.rank

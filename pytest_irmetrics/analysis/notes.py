@@ -416,7 +416,7 @@ _NOTES: Sequence[tuple[NoteLevel, _About]] = (
     ("quiet", _other_order_by_rank),
     ("normal", _unmatched_passages),
 )
-"""The notes on a run by itself in the order in which they are printed, each with the `Note.level` from which it is shown."""
+"""The notes on a run by itself, in their order, each with its `Note.level`; `verbose` is in no report without -v, nor in `score`."""
 
 _COMPARED: Sequence[tuple[NoteLevel, _About]] = (
     ("normal", partial(_edits, added_alone=True)),

@@ -18,8 +18,10 @@ from __future__ import annotations
 import argparse
 import json
 import sys
+from glob import glob
+from pathlib import Path
 
-from pytest_irmetrics.base.wording import listed, plural
+from pytest_irmetrics.base.wording import FEW, listed, plural
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.golden.lint import lint
@@ -36,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     """Read each golden set, and print what it holds or what is wrong with it."""
     records: list[str] = []
     status = shared.OK
-    for file in options.files:
+    for file in [file for name in options.files for file in _matching(name)]:
         try:
             golden = shared.load_golden(file, options.custom_metrics)
         except GoldenSetError as error:
@@ -56,6 +58,11 @@ def run(options: argparse.Namespace) -> int:
     return status
 
 
+def _matching(name: str) -> list[str]:
+    """Return the files of a pattern, which shells on Windows hand over as it is; any other name itself."""
+    return [name] if Path(name).exists() else sorted(glob(name)) or [name]  # noqa: PTH207 - Path has none of any path
+
+
 def _summary(file: str, golden: GoldenSet) -> str:
     """Return the line about a valid golden set."""
     names = dict.fromkeys(
@@ -64,5 +71,5 @@ def _summary(file: str, golden: GoldenSet) -> str:
         if any(limit is not None for limit in threshold.limits.values())  # and not all of them `off`
     )
     thresholds = f"thresholds on {', '.join(names)}" if names else "no thresholds"
-    left = f", without any judgment and left out: {listed(golden.left_out, 5)}" if golden.left_out else ""
+    left = f", without any judgment and left out: {listed(golden.left_out, FEW)}" if golden.left_out else ""
     return f"{file}: {plural(len(golden.queries), 'query')}, {plural(len(golden.tags), 'tag')}, {thresholds}{left}"

@@ -42,13 +42,7 @@ def run(_options: argparse.Namespace) -> int:
 def _thresholds(name: str, words: Sequence[str]) -> dict[str, Any]:
     """Return the definition of a mapping of metrics to limits by these words, and of such limits: a number or a mapping."""
     of_query = words is QUERY_WORDS
-    limits = {
-        word: {
-            "description": f"Fails where {WORDS[word].fails_when}.",
-            "anyOf": _limit(word, of_query=of_query),
-        }
-        for word in words
-    }
+    limits = {word: _limit(word, of_query=of_query) for word in words}
     by_word = {**_mapping(limits, additional=False), "minProperties": 1}
     own = {"$ref": f"#/$defs/{name}_of_metric"}
     properties: dict[str, Any] = {}
@@ -60,7 +54,7 @@ def _thresholds(name: str, words: Sequence[str]) -> dict[str, Any]:
                 properties[f"{family.name}@10"] = about
     return {
         name: _mapping(properties, additional=own),
-        f"{name}_of_metric": {"anyOf": [*_limit("min", of_query=of_query), by_word]},
+        f"{name}_of_metric": {"anyOf": [_limit("min", of_query=of_query), by_word]},
     }
 
 
@@ -70,9 +64,10 @@ def _mapping(properties: dict[str, Any], additional: Any) -> dict[str, Any]:
     return {"type": "object", **keys}
 
 
-def _limit(name: str, *, of_query: bool) -> list[dict[str, Any]]:
+def _limit(name: str, *, of_query: bool) -> dict[str, Any]:
     """Return what may be written for the limit of a word, on a mean or on single queries; in which range, the metric says."""
     word, number = WORDS[name], f"(?:{NUMBER.pattern})"
     texts = ["off", number, *([f"{number}%"] if "%" in word.example else [])]
     texts += ["auto"] if "auto" in word.example and not of_query else []
-    return [{"type": "number"}, {"type": "string", "pattern": f"^(?:{'|'.join(texts)})$"}]
+    shapes = [{"type": "number"}, {"type": "string", "pattern": f"^(?:{'|'.join(texts)})$"}]
+    return {"description": f"Fails where {word.fails_when}.", "anyOf": shapes}

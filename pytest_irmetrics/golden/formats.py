@@ -19,7 +19,7 @@ from pytest_irmetrics.golden.source import Source, Wrong
 class Format(NamedTuple):
     """A format of golden sets, as `FORMATS` of the module that reads and writes it declares it under its name.
 
-    That module is `golden.format_NAME`, where one may have several formats. ``read(source)`` there returns a GoldenSet or raises
+    That module is `golden.format_NAME`, and may have several, as format_tables.py has BEIR. ``read(source)`` there returns a GoldenSet or raises
     Wrong or GoldenSetError; ``render(golden, path, form)``, with the name of the format, returns the content of each file by
     its path or raises ConversionError.
     """
@@ -69,7 +69,7 @@ def format_of(path: Path) -> str | None:
 
 
 def is_golden_folder(path: Path) -> bool:
-    """Say whether a folder is a BEIR data set, with ``queries.jsonl`` and ``qrels``."""
+    """Say whether a folder is a BEIR data set, which format_tables.py and `GoldenSet.lines` read."""
     return os.path.isfile(path / "queries.jsonl") and os.path.isdir(path / "qrels")  # noqa: PTH112, PTH113 - Path's methods raise where they may not look
 
 

@@ -36,7 +36,7 @@ from pytest_irmetrics.run.baseline import baseline_path
 from pytest_irmetrics.thresholds import EACH_TAG, Gates, Threshold, ThresholdError, parse_line, read_limit
 
 _LABEL_REPORT = "run.json"
-"""The file that the commands to judge documents write the run to."""
+"""The run's file in the two commands to judge documents."""
 
 _NO_GOLDEN_SET = 'This test has no golden set. Mark it @pytest.mark.ir_golden("golden/*.yaml"), or pass one: irmetrics.check(golden="golden/faq.yaml"), which a method of unittest.TestCase, or a test that gets the fixture by request.getfixturevalue, has to do: such a test is not parametrized.'
 

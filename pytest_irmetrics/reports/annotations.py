@@ -104,16 +104,15 @@ def _place(where: str, session: SessionReport) -> dict[str, str]:
 
 
 def _command(name: str, where: dict[str, str], title: str, message: str) -> str:
-    """Return a command for GitHub's log, as its runner reads it back: `::error file=a.yaml,line=3,title=…::…`."""
-    properties = ",".join(f"{key}={_property(text)}" for key, text in {**where, "title": title}.items())
-    return f"::{name} {properties}::{_data(message)}"
+    """Return a command for GitHub's log, as its runner reads it back: `::error file=a.yaml,line=3,title=…::…`.
+
+    A property ends at a comma or at colons; a line's end of the message stays one, and nothing in it is a command.
+    """
+    values = {key: _escaped(text) for key, text in {**where, "title": title}.items()}
+    properties = [f"{key}={text.replace(':', '%3A').replace(',', '%2C')}" for key, text in values.items()]
+    data = "%0A".join(map(_escaped, message.split("\n")))
+    return f"::{name} {','.join(properties)}::{data}"
 
 
-def _data(text: str) -> str:
-    """Escape a message: what cannot be seen is written out, a line's end stays one, and nothing in it is a command."""
-    return "%0A".join(escape_terminal(line).replace("%", "%25") for line in text.split("\n"))
-
-
-def _property(text: str) -> str:
-    """Escape the value of a property, which ends at a comma or at colons."""
-    return escape_terminal(text).replace("%", "%25").replace(":", "%3A").replace(",", "%2C")
+def _escaped(text: str) -> str:
+    return escape_terminal(text).replace("%", "%25")

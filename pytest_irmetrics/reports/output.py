@@ -16,7 +16,6 @@ from pytest_irmetrics.base.escape import escape_terminal
 from pytest_irmetrics.base.files import path_below
 from pytest_irmetrics.reports import formats
 from pytest_irmetrics.reports.session_report import SessionReport
-from pytest_irmetrics.run.run_json import FORMAT as RUN_FORMAT
 
 FORMATS = [found.name for found in pkgutil.iter_modules(formats.__path__)]
 """The formats by name, each a module of that folder; none is imported before it is needed."""
@@ -87,10 +86,7 @@ def _parse_one(text: str, folder: Path, *, prints: bool) -> Target:
 
 
 def _is_another_file(path: Path, form: str) -> bool:
-    """Whether a file is there that no report may replace: a stored run, or one of another suffix that begins as no such report does.
-
-    Raises ImportError where Jinja2 is missing.
-    """
+    """Whether a file is there that begins as no such report does. Raises ImportError where Jinja2 is missing."""
     beginning = _module(form).BEGINNING.encode()
     if not os.path.isfile(path):  # noqa: PTH113 - Path.is_file raises for a name that no file has; a pipe would keep us waiting
         return False
@@ -99,8 +95,7 @@ def _is_another_file(path: Path, form: str) -> bool:
             begins = file.read(200)
     except OSError:  # writing it will say what is wrong
         return False
-    other = path.suffix.lower() != f".{form}" or RUN_FORMAT.encode() in begins
-    return bool(begins) and other and not begins.startswith(beginning)
+    return bool(begins) and not begins.startswith(beginning)
 
 
 def _module(form: str) -> Any:

@@ -35,9 +35,9 @@ class Retrieved(NamedTuple):
     latencies: Mapping[str, tuple[float, ...]] = {}
     """Query id → milliseconds, one number for each repeat; of a batch, each query's share. Empty for a stored run."""
     stages: Mapping[str, Stages] = {}
-    """Query id → where its judged documents stood at earlier stages, the first time it was asked; without those of which the retriever told nothing."""
+    """Query id → `Result.stages` of the first time it was asked, where the retriever told of any."""
     returned: Mapping[str, int] = {}
-    """Query id → how many results came back, where the ranking is not as long, as with duplicates that were dropped."""
+    """Query id → `Result.returned`, where the ranking is not as long."""
     depth_advice: str | None = None
     """Where the depth is set of a retriever that was not handed one, a sentence."""
     missing: tuple[str, ...] = ()

@@ -87,9 +87,9 @@ class Result(NamedTuple):
     """How many results came back. The ranking may have fewer, without duplicates, or more: a chunk may hold several
     passages."""
     by_source: bool | None = False
-    """Whether a framework's document is called by the source that its metadata name (True) or by its id (False); None where the golden set judges neither: `_most_go_by_source` of asking.py then decides for all queries."""
+    """Whether documents of a framework go by the source in their metadata, not by their ids; None where the golden set judges neither, and `_most_go_by_source` of asking.py decides for all queries."""
     ranking_by_source: Sequence[str] | None = None
-    """Where `by_source` is None, the same documents by their sources, while `ranking` has their ids; else None."""
+    """Where `by_source` is None, the documents by their sources; `ranking` has their ids."""
 
 
 class Reply(NamedTuple):

@@ -13,7 +13,7 @@ _WRITE = "Write `query Q0 document rank score tag`, ids without white space."
 
 
 def lines(answers: Answers) -> Iterator[str]:
-    """Yield a line for each document of the first repeats. Raises RunError for what no such line can hold."""
+    """Yield a line for each document of the first repeats, for `Run.save` and `convert`. Raises RunError for what no such line can hold."""
     for query_id in sorted(answers):
         ranking = answers[query_id].rankings[0]
         for number, name in enumerate((query_id, *ranking)):
