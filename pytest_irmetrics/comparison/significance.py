@@ -370,4 +370,4 @@ def _log_gamma_ratio(a: float) -> float:
     """Return log(Gamma(a + 1/2) / Gamma(a)); of large `a` by Stirling's series, as two large logarithms would cancel."""
     if a < 50:
         return math.lgamma(a + 0.5) - math.lgamma(a)
-    return math.log(a) / 2 - 1 / (8 * a) + 1 / (192 * a**3) - 1 / (640 * a**5) + 17 / (14336 * a**7)
+    return math.log(a) / 2 - 1 / (8 * a) + 1 / (192 * a**3) - 1 / (640 * a**5)
