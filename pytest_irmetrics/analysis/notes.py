@@ -300,7 +300,7 @@ def ask_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> fro
     came = sorted(missing.intersection(chain.from_iterable(answers)))
     text = f"The index lacks {plural(len(missing), 'document')} with a grade above 0; no ranking can hold {'it' if len(missing) == 1 else 'them'}: {listed(sorted(missing))}."
     if came:
-        text = f"{plural(len(came), 'document')} that ir_corpus lacks came back, such as {came[0]}: it is not of this index. Correct the fixture ir_corpus."
+        text = f"{plural(len(came), 'judged document')} that ir_corpus lacks came back, such as {came[0]}: it is not of this index. Correct the fixture ir_corpus."
     notes.append(Note("normal", text))
     return None if came else frozenset(missing)
 

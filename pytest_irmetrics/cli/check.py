@@ -1,4 +1,4 @@
-# This docstring is the command's --help: `make expected` renews the pages. cli/__init__.py calls `run`.
+# This docstring is the --help: `make expected` renews the pages.
 """Say what is wrong with golden sets, and where.
 
 Read golden sets and print one line for each: what it holds or, as
@@ -10,22 +10,22 @@ examples:
   pytest-irmetrics check golden/*.yaml
   pytest-irmetrics check --json golden/faq.yaml | jq '.[].query'
   pytest-irmetrics check --metric freshness golden/news.yaml
-  git show main:golden/faq.yaml | pytest-irmetrics check -
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import os
 import sys
 from glob import glob
-from pathlib import Path
 
 from pytest_irmetrics.base.wording import FEW, listed, plural
 from pytest_irmetrics.cli import shared
 from pytest_irmetrics.golden import GoldenSet, GoldenSetError
 from pytest_irmetrics.golden.lint import lint
 from pytest_irmetrics.golden.query import query_as_dict
+from pytest_irmetrics.reports.item_report import mean_name
 
 ARGUMENTS = (
     shared.CUSTOM_METRIC,
@@ -60,16 +60,14 @@ def run(options: argparse.Namespace) -> int:
 
 def _matching(name: str) -> list[str]:
     """Return the files of a pattern, which shells on Windows hand over as it is; any other name itself."""
-    return [name] if Path(name).exists() else sorted(glob(name)) or [name]  # noqa: PTH207 - Path has none of any path
+    return [name] if os.path.exists(name) else sorted(glob(name)) or [name]  # noqa: PTH110, PTH207 - Path raises for a name that no file has
 
 
 def _summary(file: str, golden: GoldenSet) -> str:
     """Return the line about a valid golden set."""
-    names = dict.fromkeys(
-        threshold.metric.name if threshold.tag is None else f"{threshold.metric.name} for {threshold.tag}"
-        for threshold in golden.thresholds
-        if any(limit is not None for limit in threshold.limits.values())  # and not all of them `off`
-    )
+    # Not those of which all limits are `off`.
+    bound = (one for one in golden.thresholds if any(limit is not None for limit in one.limits.values()))
+    names = dict.fromkeys(mean_name(one.metric, one.tag) for one in bound)
     thresholds = f"thresholds on {', '.join(names)}" if names else "no thresholds"
     left = f", without any judgment and left out: {listed(golden.left_out, FEW)}" if golden.left_out else ""
     return f"{file}: {plural(len(golden.queries), 'query')}, {plural(len(golden.tags), 'tag')}, {thresholds}{left}"

@@ -1,4 +1,4 @@
-# This docstring is the command's --help: `make expected` renews the pages. cli/__init__.py calls `run`.
+# This docstring is the --help: `make expected` renews the pages.
 """Turn golden sets and runs from one format into another.
 
 Write a golden set in another of its formats, or a run: TREC (.run, .trec, .res)
@@ -13,7 +13,6 @@ examples:
   pytest-irmetrics convert case_judgements.csv golden/movies.yaml --force
   pytest-irmetrics convert nfcorpus/ golden/nfcorpus.jsonl
   pytest-irmetrics convert bm25.run bm25.json
-  zcat msmarco.qrels.gz | pytest-irmetrics convert - golden/msmarco.yaml --from trec
 """
 
 from __future__ import annotations

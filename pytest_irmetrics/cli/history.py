@@ -1,4 +1,4 @@
-# This docstring is the command's --help: `make expected` renews the pages. cli/__init__.py calls `run`.
+# This docstring is the --help: `make expected` renews the pages.
 """Show how the means of a test's committed baselines moved.
 
 Read every version of a baseline that was committed, renames followed, and score

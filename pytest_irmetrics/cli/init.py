@@ -1,4 +1,4 @@
-# This docstring is the command's --help: `make expected` renews the pages. cli/__init__.py calls `run`.
+# This docstring is the --help: `make expected` renews the pages.
 """Write a first golden set, search and test.
 
 Write golden/faq.yaml, conftest.py, test_search.py: a golden set of four

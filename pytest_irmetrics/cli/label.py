@@ -1,4 +1,4 @@
-# This docstring is the command's --help: `make expected` renews the pages. cli/__init__.py calls `run`.
+# This docstring is the --help: `make expected` renews the pages.
 """Say which documents to judge next, and append judgments.
 
 Print the returned documents that the golden set does not judge, those on which
@@ -219,12 +219,13 @@ def _read_documents(options: argparse.Namespace, items: Sequence[Unjudged]) -> t
 
 def _print_table(items: Sequence[Unjudged], titles: Titles, texts: Texts, heading: str, how: str) -> None:
     """Print the documents to judge as a table, and how to judge them."""
+    shown = {one: " ".join(text.split()) for one, text in texts.items()}
     columns: list[Column[Unjudged]] = [
         ("influence", ">", lambda one: score_text(one.influence)),
         ("rank", ">", lambda one: str(one.rank)),
         ("document", "<", lambda one: one.doc_id),
         ("title", "<", lambda one: titles[one.doc_id]),
-        ("text", "<", lambda one: "" if titles[one.doc_id] else texts[one.query.id, one.doc_id]),
+        ("text", "<", lambda one: "" if titles[one.doc_id] else shown[one.query.id, one.doc_id]),
         ("query", "<", lambda one: ": ".join(dict.fromkeys(filter(None, (one.query.id, one.query.text))))),
     ]
     shared.print_blocks([Text(heading)])

@@ -1,4 +1,4 @@
-# This docstring is the command's --help: `make expected` renews the pages. cli/__init__.py calls `run`.
+# This docstring is the --help: `make expected` renews the pages.
 """Write a JSON report again, in another format.
 
 Read the JSON report of a pytest run (--ir-report=json:PATH) and write it in
@@ -9,7 +9,6 @@ examples:
   pytest-irmetrics report quality.json -o quality.html
   pytest-irmetrics report quality.json > comment.md
   pytest-irmetrics report quality.json -o "$GITHUB_STEP_SUMMARY"
-  ssh ci cat quality.json | pytest-irmetrics report - -o html:- > quality.html
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-# This docstring is the command's --help: `make expected` renews the pages. cli/__init__.py calls `run`.
+# This docstring is the --help: `make expected` renews the pages.
 """Print the JSON Schema of golden sets.
 
 Print a JSON Schema (draft 2020-12) of the golden set's YAML, with which an

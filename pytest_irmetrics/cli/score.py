@@ -1,4 +1,4 @@
-# This docstring is the command's --help: `make expected` renews the pages. cli/__init__.py calls `run`.
+# This docstring is the --help: `make expected` renews the pages.
 """Gate a stored run, alone or against another.
 
 Print what pytest prints of a stored run (TREC run, baseline, JSON report): its

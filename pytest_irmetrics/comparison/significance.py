@@ -18,8 +18,8 @@ from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.metrics import mean
 
 FALSE_ALARM_ONE_IN = 20
-"""A limit is right for a set where a change that makes nothing better or worse fails it once in so many times. By which level of
-p a fall fails is in gates/regression.py; "one in 20" in docs/reading-a-failure.md and docs/statistics.md is this one."""
+"""A limit is right for a set where a change that makes nothing better or worse fails it once in so many times. As a
+level of p it is in kind_of_change.py; "one in 20" in docs/reading-a-failure.md and docs/statistics.md is this one."""
 
 # Sums of differences this close, relative to the largest difference, are equal.
 _TIE_TOLERANCE = 1e-9

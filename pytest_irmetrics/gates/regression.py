@@ -27,7 +27,7 @@ _LEVEL = 0.05
 """The p below which a fall is no chance, unless ``significance`` says otherwise; also for the mean over other queries. docs/thresholds.md and statistics.md have it."""
 
 _MOST_LOST = 1
-"""How many more queries may fall to 0 than rise from it before a fall fails by `auto`. docs/thresholds.md says at least two."""
+"""How many more queries may fall to 0 than rise from it where `auto` passes; docs/thresholds.md, statistics.md and README.md follow."""
 
 
 def judge_move(case: Case, gate: Gate) -> Verdict | None:
@@ -330,7 +330,7 @@ class _Move:
     def _statistics(self, state: State, limit: float) -> Iterator[str]:
         """Yield how many queries moved, how far answers vary, and whether the mean over others likely fell too; of means alone."""
         gate, change = self.gate, self.change
-        if gate.query_id or gate.word == "max_lost":
+        if gate.query_id or WORDS[gate.word].range == "count":
             return
         worse, better, same = map(len, (change.worse, change.better, change.same))
         yield f"{plural(change.n, 'query')}: {worse:,} worse, {better:,} better, {same:,} same."
@@ -391,4 +391,4 @@ _BY_WORD: Mapping[str, Callable[[_Move], Verdict]] = {
     "max_lost": _Move.judge_lost,
     "min_gain": _Move.judge_gain,
 }
-"""Each of `COMPARING_WORDS`, with its judge; one that counts queries, as `max_lost` does, stands beside that in `_verdict`, `moved` and `_statistics`."""
+"""Each of `COMPARING_WORDS`, with its judge; one that counts queries, as `max_lost` does, stands beside that in `_verdict` and `moved`."""

@@ -9,7 +9,7 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cached_property, lru_cache
+from functools import cached_property
 from math import inf
 
 from pytest_irmetrics.metrics.formulas import (
@@ -111,12 +111,6 @@ def parse_metric(text: str, custom: Collection[str] = ()) -> Metric:
     """
     if not isinstance(text, str):
         raise MetricError(f"a metric's name is text, not {type(text).__name__}. Write for example 'ndcg@10'.")
-    return _parse_text(text, tuple(custom))
-
-
-@lru_cache(maxsize=1000)
-def _parse_text(text: str, custom: tuple[str, ...]) -> Metric:
-    """Read a metric's name as `parse_metric` does, and remember it, since means are asked for by name."""
     parts = _NAME.fullmatch(text)
     if parts is None:
         wrong = ": the parenthesis is not closed." if ")" not in text else " cannot be read."

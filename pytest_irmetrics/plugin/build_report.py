@@ -35,7 +35,8 @@ def build_item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     report.only_queries = narrowed
     limits = item.setting_thresholds if result.checked else ()
     report.unbound = [mean_name(one.metric, one.tag) for one in limits if not item.golden.has_tag(one.tag)]
-    report.look = item.command(*gating)
+    # retrieval/errors.py logs the traceback
+    report.look = item.command(*gating, *(["--log-level=INFO"] if result.evaluation.errors else []))
     acceptable = result.is_acceptable(report.kind)
     report.accept = item.command("--ir-baseline-update") if own and acceptable else None
     if own or not item.baseline_file.exists():

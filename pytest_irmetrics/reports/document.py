@@ -279,7 +279,8 @@ def _errors(item: ItemReport) -> Iterator[Block]:
             yield Text(f"{plural(len(alike), 'query')}{such}: {text}", level=level)
             said.update(sentences)
         for query in failing[:_PLACES]:
-            yield Text(f"{query.where}: {query.query_id}", indent=1, level=level)
+            named = filter(None, (query.where, query.query_id, query.asks))
+            yield Text(": ".join(named), indent=1, level=level)
         if others := [query.query_id for query in failing[_PLACES:]]:
             yield Text(f"and {', '.join(others)}", indent=1, level=level)
         if others := [query.query_id for query in alike if query.error != error]:

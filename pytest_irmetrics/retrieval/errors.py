@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 import os
 import sysconfig
 from pathlib import Path
@@ -57,6 +58,8 @@ def explain(error: Exception, queries: int = 1) -> str:
     reraise_outcome(error)
     if isinstance(error, AnswerError):
         return str(error)
+    stack = error.__traceback__ and error.__traceback__.tb_next  # without our own call
+    logging.getLogger(__name__).info("The retriever raised:", exc_info=(type(error), error, stack))
     text, place = summary(error), _place(error)
     advice = next((f" {cure}" for words, cure in _ADVICE.items() if words in text), "")
     of_all = f"the call for {queries} queries " if queries > 1 else ""

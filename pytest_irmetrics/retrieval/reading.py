@@ -26,7 +26,7 @@ _ID_NAMES = ("id", "_id", "node_id", "corpus_id")
 """What an item's id is called; the last two by LlamaIndex and by sentence-transformers."""
 SOURCE_NAMES = ("doc_id", "document_id", "ref_doc_id", "source_id", "source")
 """Keys and attributes that hold the id of the document that a chunk is of."""
-_FIELD_HOLDERS = ("metadata", "meta", "payload", "_source", "node", "properties", "entity", "fields")
+_FIELD_HOLDERS = ("metadata", "meta", "payload", "_source", "node", "properties", "entity", "fields", "document")  # fmt: skip
 """Keys and attributes under which frameworks and engines keep a document's own fields."""
 _MOST_PLACES = 9
 """Of an item, how many holders of fields are looked through for a judged id."""
@@ -146,7 +146,7 @@ def _id_in(value: Any) -> str:
 def _id_fields(item: Any) -> Iterator[Any]:
     """Yield where an item may have its id: key or attribute `id`, `_id` and so on, `metadata["_id"]` as LangChain has it.
 
-    An object of Weaviate has its `uuid` beside its `properties`. A hit of Elasticsearch's or OpenSearch's DSL has `meta.id`; an `id` would be a field of the document.
+    An object of Weaviate has its `uuid` beside its `properties`, a hit of Typesense its `document`. A hit of Elasticsearch's or OpenSearch's DSL has `meta.id`; an `id` would be a field of the document.
     """
     meta = getattr(item, "meta", None)
     if hasattr(meta, "index"):
@@ -157,6 +157,7 @@ def _id_fields(item: Any) -> Iterator[Any]:
         yield metadata.get("_id")
     if isinstance(getattr(item, "properties", None), Mapping):
         yield getattr(item, "uuid", None)
+    yield value_of(value_of(item, "document"), "id")
 
 
 def _as_row(item: Any) -> tuple[Any, ...] | None:

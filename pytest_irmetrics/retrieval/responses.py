@@ -144,6 +144,7 @@ class _Engine(NamedTuple):
 _ENGINES = {
     "Elasticsearch, OpenSearch": _Engine("hits/hits"),
     "Solr": _Engine("response/docs"),
+    "Typesense": _Engine("hits", ("search_time_ms",)),
     "Vespa": _Engine("root/children", ("root/children", "root/coverage", "root/errors", "root/fields"), may_be_missing=True),
     "Azure AI Search": _Engine("value", ("@odata.context", "@odata.count", "@search.coverage")),
     "Chroma": _Engine("ids/0", columns={"id": "ids/0", "text": "documents/0", "metadata": "metadatas/0"}),
@@ -179,6 +180,7 @@ _SIGNS_OF_A_PART = {
     "root/coverage/degraded/non-ideal-state": _NODE,
     "@search.coverage": "Ask again when all replicas are up.",
     "@search.semanticPartialResponseReason": "Not all were reranked: set `semanticErrorHandling` to `fail`.",
+    "search_cutoff": "Give the search more time (`search_cutoff_ms`).",
     "warning": _REDIS_TIME,
     "warnings": _REDIS_TIME,
 }

@@ -62,8 +62,8 @@ def test_the_account_is_to_be_written_in_two_files():
     """CONTRIBUTING.md names them: a release replaces OWNER there."""
     holding = {
         path.relative_to(ROOT).as_posix()
-        for path in [*ROOT.glob("*.*"), *(ROOT / "docs").rglob("*.md"), *(ROOT / ".github").rglob("*.yml")]
-        if path.is_file() and "OWNER/" in path.read_text(encoding="utf-8")
+        for path in (*ROOT.glob("*.*"), *ROOT.glob("[dp]*/**/*.*"), *(ROOT / ".github").rglob("*.yml"))
+        if path.is_file() and b"OWNER/" in path.read_bytes()
     }
     assert holding == {"pyproject.toml", "docs/ci.md"}
     assert all("OWNER" in address for address in PROJECT["urls"].values())

@@ -78,6 +78,8 @@ def test_search(irmetrics):
 QUIET = ["pytest", "-q", "-p", "no:cacheprovider", "-p", "irmetrics", "--capture=sys"]
 BASELINE = "ir_baselines/test_search/test_search[faq].json"
 REPORTS = ["r.html", "r.json", "r.md"]
+BEGINNINGS = {".html": "<!doctype html>", ".json": '{\n"format": "pytest-irmetrics report"', ".md": "## Retrieval quality: "}  # fmt: skip
+"""Suffix of a report → how each begins: none is written over another file."""
 
 COMMANDS = {
     "update": ([*QUIET, "--ir-baseline-update"], [BASELINE]),
@@ -147,7 +149,7 @@ def test_nothing_is_lost_and_nothing_is_half(folder, commands, name, ending):
     before = {}
     for path in (folder / name for name in files):
         if not path.exists():
-            path.write_text("what was there before")
+            path.write_text(f"{BEGINNINGS.get(path.suffix, '')}what was there before")
         before[path] = path.read_bytes()
     began = time.monotonic()
     status, said = commands.run(words, "new")

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+import shlex
 
 import pytest
 
@@ -68,6 +69,16 @@ def test_a_failure_of_the_fixture_is_placed_at_the_line_that_uses_it(project, bo
     project.test(['ir_golden("golden/*.yaml")', 'ir_threshold("mrr", 0.99)'], body)
     assert places(project) == [f"{project.path / 'test_search.py'}:6"]
     assert stop(project) == f"{project.path / 'test_search.py'}:6"
+
+
+def test_the_command_to_look_closer_shows_the_traceback_of_a_retriever_that_raises(project):
+    raises = "irmetrics.evaluate(retriever=lambda query, k: __import__('json').loads('{'))"
+    project.test(['ir_golden("golden/*.yaml")'], raises)
+    (command,) = [line for line in project.run().outlines if line.startswith("To look closer: ")]
+    shown = project.run("-p", "logging", *shlex.split(command.partition("pytest ")[2])[1:]).stdout.str()
+    assert re.search(
+        r'Traceback .*\n  File ".*test_search.py", line 5, in <lambda>\n(.*\n)+.*in raw_decode', shown
+    )
 
 
 def test_a_failure_of_acheck_is_placed_at_the_line_that_awaits_it(project):
