@@ -75,8 +75,8 @@ class _Degraded(NamedTuple):
     def metric_to_advise(self, deltas: Mapping[Metric, float], gates: Gates) -> Metric | None:
         """Return the metric to name in the advice, the one that fell furthest; None where the advice would be true of none."""
         likely = [one for one in deltas if one.kind not in ("custom", "overlap")]
-        by_size = [one for one in likely if "significance" not in gates.of(one, self.tag)]
-        falls = {one: round(deltas[one], 9) for one in by_size if deltas[one] < -self.must_fall - TOLERANCE}
+        by_limit = [one for one in likely if "significance" not in gates.of(one, self.tag)]
+        falls = {one: round(deltas[one], 9) for one in by_limit if deltas[one] < -self.must_fall - TOLERANCE}
         return min(falls, key=falls.__getitem__, default=None)
 
 

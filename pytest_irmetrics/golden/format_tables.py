@@ -14,7 +14,7 @@ from pytest_irmetrics.base.files import without_gz
 from pytest_irmetrics.base.numbers import read_number
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.golden.format_jsonl import json_line, read_json
-from pytest_irmetrics.golden.formats import Format, is_golden_folder
+from pytest_irmetrics.golden.formats import Format, is_beir_folder
 from pytest_irmetrics.golden.golden_set import GoldenSet
 from pytest_irmetrics.golden.query import query_as_dict
 from pytest_irmetrics.golden.rows import ConversionError, Row, golden_set_of, judgments_of, refuse
@@ -60,7 +60,7 @@ def read(source: Source) -> GoldenSet | None:
     if os.path.isdir(source.path):  # noqa: PTH112 - Path.is_dir raises for a folder that may not be entered
         return _read_folder(source)
     folder = source.path.absolute().parent.parent
-    if is_golden_folder(folder) and source.path.absolute().parent.name == "qrels":
+    if is_beir_folder(folder) and source.path.absolute().parent.name == "qrels":
         source.name = f"{folder.name}-{source.name}"
         return _read_split(source)
     return golden_set_of(table_rows(source), source)

@@ -61,14 +61,14 @@ def module_of(form: str) -> Any:
 
 def format_of(path: Path) -> str | None:
     """Return the format of a BEIR folder, or that a suffix stands for, also before ``.gz``; None where there is none."""
-    if is_golden_folder(path):
+    if is_beir_folder(path):
         return "beir"
     suffix = without_gz(path).suffix.lower()
     declared = (named for module in _modules(suffix[1:]) for named in module.FORMATS.items())
     return next((name for name, form in declared if suffix in form.suffixes), None)
 
 
-def is_golden_folder(path: Path) -> bool:
+def is_beir_folder(path: Path) -> bool:
     """Say whether a folder is a BEIR data set, which format_tables.py and `GoldenSet.lines` read."""
     return os.path.isfile(path / "queries.jsonl") and os.path.isdir(path / "qrels")  # noqa: PTH112, PTH113 - Path's methods raise where they may not look
 

@@ -47,24 +47,23 @@ def lint(golden: GoldenSet) -> Iterator[str]:
 def _doubtful_texts(golden: GoldenSet) -> Iterator[_Note]:
     """Find doubtful query ids, texts, tags and document ids, each once."""
     spellings: dict[tuple[str, str], str] = {}
-    seen: set[tuple[str, str]] = set()
+    first: dict[tuple[str, str], Query] = {}
     for query in golden.queries.values():
-        named = [("query", query.text or "")] + [("query id", query.id)] * (query.id != query.text)
-        named += [("tag", tag) for tag in query.tags]
-        named += [("document id", doc_id) for doc_id in known_ids(query)]
-        for what, text in named:
-            if (what, text) in seen:
-                continue
-            seen.add((what, text))
-            doubts = [] if _PLAIN.fullmatch(text) else [*_doubts_of(text, what)]
-            other = spellings.setdefault((what, normalize("NFC", text).casefold()), text)
-            if other != text and what != "query":
-                alike = f"The {what}s {_in_ascii(text)} and {_in_ascii(other)} are two spellings of one text, and two ids here."
-                doubts.append(f"{alike} Write the one that the index has.")
-            if doubts:
-                of_document = what == "document id"
-                where = golden.where_judged(query.id, text) if of_document else golden.where(query.id)
-                yield from ((where, doubt) for doubt in doubts)
+        ids = [query.id] if query.id != query.text else []
+        named = {"query": [query.text or ""], "query id": ids, "tag": query.tags}
+        for what, texts in (*named.items(), ("document id", known_ids(query))):
+            for text in texts:
+                first.setdefault((what, text), query)
+    for (what, text), query in first.items():
+        doubts = [] if _PLAIN.fullmatch(text) else [*_doubts_of(text, what)]
+        other = spellings.setdefault((what, normalize("NFC", text).casefold()), text)
+        if other != text and what != "query":
+            alike = f"The {what}s {_in_ascii(text)} and {_in_ascii(other)} are two spellings of one text, and two ids here."
+            doubts.append(f"{alike} Write the one that the index has.")
+        if doubts:
+            of_document = what == "document id"
+            where = golden.where_judged(query.id, text) if of_document else golden.where(query.id)
+            yield from ((where, doubt) for doubt in doubts)
 
 
 def _doubts_of(text: str, what: str) -> Iterator[str]:

@@ -123,9 +123,9 @@ def _expand(folder: Path, pattern: str) -> list[tuple[Path, str]]:
 def _may_be_golden(path: str, *, named: bool) -> bool:
     """Whether a path may be a golden set: the topics beside qrels only where they are `named` in full."""
     if os.path.isdir(path):  # noqa: PTH112 - a name costs less than a Path
-        from pytest_irmetrics.golden.formats import is_golden_folder  # noqa: PLC0415 - few golden sets are folders
+        from pytest_irmetrics.golden.formats import is_beir_folder  # noqa: PLC0415 - few golden sets are folders
 
-        return is_golden_folder(Path(path))
+        return is_beir_folder(Path(path))
     return named or not path.endswith(TOPICS)
 
 

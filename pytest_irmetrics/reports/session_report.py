@@ -217,8 +217,9 @@ def query_count(item: ItemReport) -> str:
 
 
 def gated_score(row: ScoreRow) -> str:
-    """Return a metric with its mean, and with what differs from that: the baseline's, and the mean over all of today's queries."""
+    """Return a metric with its mean, and what differs from it: the baseline's, the verdict by stored labels, the mean over all of today's queries."""
     beside = [signed_text(row.delta, row.allowed)] if row.delta and abs(row.delta) > TOLERANCE else []
+    beside += ["fails as stored"] if " as stored" in row.gate else []
     beside += [f"{full} over all"] if (full := full_mean_text(row)) else []
     return f"{row.name} {mean_text(row)}" + (f" ({'; '.join(beside)})" if beside else "")
 
