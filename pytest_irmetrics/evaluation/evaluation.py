@@ -157,7 +157,7 @@ class Evaluation:
 
     @cached_property
     def _is_uncut(self) -> bool:
-        """Whether rankings are read to their ends: also at the run's own depth, which one is longer than where a chunk holds several judged passages."""
+        """Whether rankings are read to their ends: also at the run's own depth, which a ranking exceeds where a chunk holds several judged passages."""
         return self.depth in (None, self.run.depth)
 
     def rankings(self, query_id: str) -> Rankings:

@@ -82,8 +82,8 @@ class Verdict(NamedTuple):
     broken_by: float | None = None
     """Of a failed gate: how far beyond its limit the value is, in limits; None where no value was held against a limit.
 
-    2 for a fall of 0.03 where 0.01 is allowed, 0.05 for a mean of 0.76 where 0.80 is required. One below 0.01, or
-    one query, counts as that.
+    2 for a fall of 0.03 where 0.01 is allowed, 0.05 for a mean of 0.76 where 0.80 is required. A limit below 0.01,
+    or one query, counts as that.
     """
 
     @classmethod

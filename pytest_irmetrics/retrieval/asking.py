@@ -160,7 +160,7 @@ class Asking:
             options.progress(len(reply.outcomes))
 
     def _ranking(self, query_id: str, result: Result, *, by_source: bool) -> Sequence[str]:
-        """Return a result's ranking, of documents with an id and a source by that which the baseline has; of neither, as `by_source` says.
+        """Return a result's ranking: documents with an id and a source go by that which the baseline has; if neither, as `by_source` says.
 
         By the other of the two a comparison would take each for another document.
         """

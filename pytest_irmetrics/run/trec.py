@@ -54,7 +54,7 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
     """Query → document → score, and rank as it is written."""
     for number, line in enumerate(data.removeprefix(b"\xef\xbb\xbf").splitlines(), 1):
         fields = line.split()
-        try:  # NaN stands for no score, as which 1_0 goes: the line is blank, a comment or wrong
+        try:  # NaN stands for no score, and 1_0 is none: the line is blank, a comment or wrong
             query_id, _, doc, rank, written, _ = fields
             score = math.nan if b"_" in written or query_id == b"#" else float(written)
         except ValueError:
