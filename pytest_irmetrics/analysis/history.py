@@ -39,7 +39,7 @@ def history_of(
     """
 
     def former(new: str, commit: str, gone: list[str], git_says: str) -> str:
-        """Return the path that a baseline had in a commit, before the next renamed it: of those that are `gone` in the next, and what Git says, the one that `--ir-since` would take."""
+        """Return the path that a baseline had in a commit, before the next renamed it: of those `gone` there, or what Git says, that which `--ir-since` would take."""
         directory = BaselineName.of(new).module.parent.name
         wanted = filter(lambda one: is_baseline(one, directory), (*gone, git_says))
         runs = {one: run for one in wanted if isinstance(run := _read_version(read, commit, one, ""), Run)}
@@ -94,7 +94,7 @@ def _read_version(read: Read, commit: str, path: str, called: str, depth: int | 
     except GitError as error:
         return str(error)
     except RunError as error:
-        # Without what mends a file, which is no help for what is committed.
+        # Without what mends a file: no help for what is committed.
         return shown + str(error).removeprefix(shown).partition(". ")[0]
     if depth is None or (run.depth is not None and run.depth >= depth):
         return run

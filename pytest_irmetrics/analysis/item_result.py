@@ -129,7 +129,7 @@ class ItemResult:
         if everything:
             ids = dict.fromkeys(query_id for query_id in known if only is None or query_id in only)
         explaining = {i: dict[str, None]() for gate in report.explaining_gates for i in gate.queries}
-        # These gates' verdicts, which are the first here, too, name all their queries; the report leaves some out.
+        # The first verdicts are these gates', with all their queries; the report leaves some out.
         for verdict in self.verdicts[: len(decisive)]:
             for query_id in explaining.keys() & verdict.queries if verdict.metric else ():
                 explaining[query_id][str(verdict.metric)] = None

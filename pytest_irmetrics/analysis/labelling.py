@@ -36,7 +36,7 @@ def pool(
 ) -> tuple[list[Unjudged], list[Collection[str]]]:
     """Return the unjudged documents in runs, in the order in which to judge them, and of each run the queries that it did not answer.
 
-    These by their ids; nor did it answer one that it was asked in other words or with other params.
+    By their ids; one in other words or with other params counts as not answered.
 
     What a document d is worth to the mean of a metric M in one run, of a query q with weight w and judgments J, is
 

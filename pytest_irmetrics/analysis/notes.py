@@ -216,9 +216,9 @@ def _ids_in_other_letters(result: ItemResult) -> Iterator[str]:
 
 
 def _further_chunks(result: ItemResult) -> Iterator[str]:
-    """Say that further chunks of documents take the ranks of others, of a test that fails and is compared with no run."""
+    """Say that further chunks of documents take the ranks of others, where nothing is compared."""
     evaluation = result.evaluation
-    if result.comparison is not None or not result.failed:
+    if result.comparison is not None:
         return
     by_document = [query for query in evaluation.counted if not query.passages]
     answers = [ranking for query in by_document for ranking in evaluation.rankings(query.id)]
@@ -275,12 +275,13 @@ def _unmatched_passages(result: ItemResult) -> Iterator[str]:
             yield f"{plural(len(these), 'passage')} {what}: {named}. {cause}"
 
 
-def ask_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> frozenset[str] | None:
+def ask_index(runs: Sequence[Evaluation], corpus: Container[str], notes: list[Note]) -> frozenset[str] | None:
     """Return the documents with a grade above 0 that an index lacks, by what ``ir_corpus`` gave, and note them.
 
-    None, with a note on the fixture, where it cannot be asked, or lacks what came back: it tells of another index then.
+    `runs` are today's, and the baseline's if there is one. None, with a note on the fixture, where it cannot be asked, or lacks
+    what came back today: it tells of another index then.
     """
-    grades = chain.from_iterable(query.documents.items() for query in now.golden.queries.values())
+    grades = chain.from_iterable(query.documents.items() for query in runs[0].golden.queries.values())
     graded = {doc_id for doc_id, grade in grades if grade > 0}
     is_used_up = isinstance(corpus, Iterator) and not hasattr(type(corpus), "__contains__")
     why = "is an iterator, which `in` uses up" if is_used_up else ""
@@ -296,12 +297,13 @@ def ask_index(now: Evaluation, corpus: Container[str], notes: list[Note]) -> fro
         return None
     if not missing:
         return frozenset()
-    answers = (documents_of(query, chain(*now.rankings(query.id))) for query in now.counted)
-    came = sorted(missing.intersection(chain.from_iterable(answers)))
-    text = f"The index lacks {plural(len(missing), 'document')} with a grade above 0; no ranking can hold {'it' if len(missing) == 1 else 'them'}: {listed(sorted(missing))}."
+    answers = ((documents_of(q, chain(*one.rankings(q.id))) for q in one.counted) for one in runs)
+    came, *was = [sorted(missing.intersection(chain.from_iterable(one))) for one in answers]
+    lost = f" Before, {len(was[0]):,} of them came back." if any(was) else ""
+    text = f"The index lacks {plural(len(missing), 'document')} with a grade above 0; no ranking can hold {'it' if len(missing) == 1 else 'them'}: {listed(sorted(missing), 50)}.{lost}"
     if came:
         text = f"{plural(len(came), 'judged document')} that ir_corpus lacks came back, such as {came[0]}: it is not of this index. Correct the fixture ir_corpus."
-    notes.append(Note("normal", text))
+    notes.append(Note("quiet" if lost else "normal", text))
     return None if came else frozenset(missing)
 
 

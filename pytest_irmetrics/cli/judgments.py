@@ -122,7 +122,7 @@ class Interview:
     titles: Titles
     texts: Texts
     done: list[tuple[Judgment | None, FileEdit | None]] = field(default_factory=list)
-    """The judgment of each item so far, None of one that was skipped, and what was written, None of one that is held back."""
+    """Of each item so far the judgment, None if skipped, and what was written, None if held back."""
 
     def run(self) -> None:
         """Go through the items, query by query, until the user quits or interrupts; then say what was written."""

@@ -195,7 +195,7 @@ class Comparison:
         """
         edited = [(was, self.now.golden.queries[query_id]) for query_id, was in self.relabelled.items()]
         changed = {
-            # A query that became `no_answer`, or was, has none on that side.
+            # A query that is, or was, `no_answer` has none there.
             "judgments": any(was.judgments != now.judgments for was, now in edited),
             "relevance level": self.stored_level != self.now.golden.relevance_level,
             "weights": any(was.weight != now.weight for was, now in edited),

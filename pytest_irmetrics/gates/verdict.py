@@ -42,7 +42,7 @@ class Against(NamedTuple):
     update_command: str = ""
     """The command that accepts today's run as the new baseline; empty where another run stands in for a baseline."""
     given: bool = False
-    """Whether the test gave it as `against`, in place of its own baseline: `check_pairing` then holds it to today's queries, too, of which a baseline may lack those that are new."""
+    """Whether the test gave it as `against`, in place of its own baseline: `check_pairing` then holds it to today's queries, too."""
     gone_tags: frozenset[str] = frozenset()
     """Of a stored baseline that is gated on: the tags in it that no query has any more."""
     to_compare: str = ""

@@ -61,8 +61,7 @@ def _doubtful_texts(golden: GoldenSet) -> Iterator[_Note]:
             alike = f"The {what}s {_in_ascii(text)} and {_in_ascii(other)} are two spellings of one text, and two ids here."
             doubts.append(f"{alike} Write the one that the index has.")
         if doubts:
-            of_document = what == "document id"
-            where = golden.where_judged(query.id, text) if of_document else golden.where(query.id)
+            where = golden.where_judged(query.id, text) if what == "document id" else golden.where(query.id)
             yield from ((where, doubt) for doubt in doubts)
 
 

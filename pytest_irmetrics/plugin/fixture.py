@@ -303,7 +303,8 @@ def _decided(
     storing = settings.update and not against.given
     gates = with_each_tag(gates, now, None if storing else comparison)
     corpus = item.fixtures.corpus
-    missing = None if corpus is None or now.errors else ask_index(now, corpus, item.notes)
+    sides = [now] if comparison is None else [now, comparison.baseline]
+    missing = None if corpus is None or now.errors else ask_index(sides, corpus, item.notes)
     in_index = () if missing is None else corpus
     verdicts = decide(Case(now, gates, comparison, against, storing, bool(settings.only_queries), in_index))
     looked_through = {"ids": item.seen.items, "errors": item.seen.without_id}

@@ -254,7 +254,7 @@ class Recorder:
         tests = [(one, one.item_report) for one in self._attempts.values()]
         read = {one.baseline for one, item in tests if one.outcome not in HIDDEN or (item and item.against)}
         unread = [one.baseline for one, _ in tests if one.baseline not in read and one.baseline.exists()]
-        # Of tests that ran it is known also where options leave others out; --ir-query and --ir-selftest skip tests of their own.
+        # Of tests that ran it is known where options leave others out, too; --ir-query and --ir-selftest skip tests of their own.
         known = [] if settings.only_queries or settings.selftest else unread
         unused = {*map(settings.shown, (*unused_baselines(self._config, read), *known))}
         # A failure about baselines without an item has named them.

@@ -87,7 +87,7 @@ class Result(NamedTuple):
     """How many results came back. The ranking may have fewer, without duplicates, or more: a chunk may hold several
     passages."""
     by_source: bool | None = False
-    """Whether documents of a framework go by the source in their metadata, not by their ids; None where the golden set judges neither, and `_most_go_by_source` of asking.py decides for all queries."""
+    """Whether documents of a framework go by the source in their metadata, not by their ids; None where the golden set judges neither, and `_most_go_by_source` of asking.py decides."""
     ranking_by_source: Sequence[str] | None = None
     """Where `by_source` is None, the documents by their sources; `ranking` has their ids."""
 

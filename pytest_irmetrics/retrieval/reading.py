@@ -59,7 +59,7 @@ def repeat_error(what: str, name: str, first: int, second: int, returned: int) -
     """Return the error of a document or chunk that came at two ranks, in an answer of so many results."""
     depth = max(50, 5 * returned)
     return AnswerError(
-        f'{quote(name)} came back at rank {first} and again at rank {second}. Return each {what} once; or set `ir_duplicates = collapse`, which keeps the first of each, and `ir_depth = {depth}`, so that enough are left (from Python duplicates="collapse", depth={depth}).'
+        f'{quote(name)} came back at rank {first} and again at rank {second}. Return each {what} once; or set `ir_duplicates = collapse`, which keeps the first of each, and `ir_depth = {depth}`, so that enough are left (in pytest.ini; from Python duplicates="collapse", depth={depth}).'
     )
 
 

@@ -65,11 +65,11 @@ def read(data: bytes, shown: str) -> dict[str, Answer]:
             if CONFLICT.match(line.decode()):
                 raise error(number, "is in a merge conflict", how_to_restore(shown))
             if len(fields) == 6:
-                raise error(number, f"the score {_quote(fields[4])} is not a number")
+                raise error(number, f"the score {quote(fields[4].decode())} is not a number")
             raise error(number, f"{plural(len(fields), 'field')}, not 6")
         ranking, doc_id = found.setdefault(query_id, {}), doc.decode()
         if doc_id in ranking:
-            fault = f"the document {_quote(doc)} comes twice for query {_quote(query_id)}"
+            fault = f"the document {quote(doc_id)} comes twice for query {quote(query_id.decode())}"
             raise error(number, fault, "Keep one of the lines.")
         ranking[doc_id] = score, rank
     if not found:
@@ -90,7 +90,3 @@ def _agreeing(ranks: Sequence[bytes]) -> int | None:
         return None
     rising = sorted(numbers)
     return next((place for place, rank in enumerate(numbers) if rank != rising[place]), None)
-
-
-def _quote(field: bytes) -> str:
-    return quote(field.decode())

@@ -106,6 +106,7 @@ def test_no_judgment_of_grade_0_changes_a_rank(project, judged):
     assert "mrr 0.5000" in printed(project.run("-o", "ir_duplicates=collapse"))
     project.store()
     assert '["faq.md", "faq.md (chunk c2)", "refund.md"]' in project.baseline.read_text()
+    assert "1 of 3 results are further chunks of documents that stand above" in printed(project.run())
     project.edit("test_search.py", "0.3", "0.9")
     assert "1 of 3 results are further chunks of documents that stand above" in printed(project.run())
 
