@@ -39,7 +39,7 @@ def history_of(
     """
 
     def former(new: str, commit: str, gone: list[str], git_says: str) -> str:
-        """Return the path that a baseline had in a commit, before the next renamed it: of those `gone` there, or what Git says, that which `--ir-since` would take."""
+        """Return the path that a baseline had in a commit, before the next renamed it: the one that `--ir-since` would take."""
         directory = BaselineName.of(new).module.parent.name
         wanted = filter(lambda one: is_baseline(one, directory), (*gone, git_says))
         runs = {one: run for one in wanted if isinstance(run := _read_version(read, commit, one, ""), Run)}

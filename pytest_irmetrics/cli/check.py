@@ -38,7 +38,7 @@ def run(options: argparse.Namespace) -> int:
     """Read each golden set, and print what it holds or what is wrong with it."""
     records: list[str] = []
     status = shared.OK
-    for file in [file for name in options.files for file in _matching(name)]:
+    for file in [file for name in options.files for file in _expand_pattern(name)]:
         try:
             golden = shared.load_golden(file, options.custom_metrics)
         except GoldenSetError as error:
@@ -58,8 +58,8 @@ def run(options: argparse.Namespace) -> int:
     return status
 
 
-def _matching(name: str) -> list[str]:
-    """Return the files of a pattern, which shells on Windows hand over as it is; any other name itself."""
+def _expand_pattern(name: str) -> list[str]:
+    """Return the files that a pattern matches, as shells on Windows expand none; any other name as it is."""
     return [name] if os.path.exists(name) else sorted(glob(name)) or [name]  # noqa: PTH110, PTH207 - Path raises for a name that no file has
 
 

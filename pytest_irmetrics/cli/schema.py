@@ -65,7 +65,7 @@ def _mapping(properties: dict[str, Any], additional: Any) -> dict[str, Any]:
 
 
 def _limit(name: str, *, of_query: bool) -> dict[str, Any]:
-    """Return what may be written for the limit of a word, on a mean or on single queries; in which range, the metric says."""
+    """Return the schema of a word's limit, on a mean or on single queries; in which range, the metric says."""
     word, number = WORDS[name], f"(?:{NUMBER.pattern})"
     texts = ["off", number, *([f"{number}%"] if "%" in word.example else [])]
     texts += ["auto"] if "auto" in word.example and not of_query else []

@@ -108,11 +108,11 @@ def _command(name: str, where: dict[str, str], title: str, message: str) -> str:
 
     A property ends at a comma or at colons; a line's end of the message stays one, and nothing in it is a command.
     """
-    values = {key: _escaped(text) for key, text in {**where, "title": title}.items()}
+    values = {key: _escape_command(text) for key, text in {**where, "title": title}.items()}
     properties = [f"{key}={text.replace(':', '%3A').replace(',', '%2C')}" for key, text in values.items()]
-    data = "%0A".join(map(_escaped, message.split("\n")))
+    data = "%0A".join(map(_escape_command, message.split("\n")))
     return f"::{name} {','.join(properties)}::{data}"
 
 
-def _escaped(text: str) -> str:
+def _escape_command(text: str) -> str:
     return escape_terminal(text).replace("%", "%25")

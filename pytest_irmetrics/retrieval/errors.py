@@ -58,7 +58,8 @@ def explain(error: Exception, queries: int = 1) -> str:
     reraise_outcome(error)
     if isinstance(error, AnswerError):
         return str(error)
-    stack = error.__traceback__ and error.__traceback__.tb_next  # without our own call
+    first = error.__traceback__  # our own call, but for an error of a task group
+    stack = first.tb_next if first and first.tb_frame.f_code.co_filename.startswith(_PACKAGE) else first
     logging.getLogger(__name__).info("The retriever raised:", exc_info=(type(error), error, stack))
     text, place = summary(error), _place(error)
     advice = next((f" {cure}" for words, cure in _ADVICE.items() if words in text), "")

@@ -1,4 +1,4 @@
-"""Read and write TREC runs: lines of ``query Q0 document rank score tag``; golden/format_txt.py refuses them."""
+"""Read and write TREC runs: lines of ``query Q0 document rank score tag``; golden/format_txt.py refuses them as golden sets."""
 
 from __future__ import annotations
 
