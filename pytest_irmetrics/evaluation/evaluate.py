@@ -156,10 +156,9 @@ def find_unknown_ids(evaluation: Evaluation) -> UnknownIds | None:
     returned: dict[str, None] = {}
     for query in counted:
         for ranking in evaluation.rankings(query.id):
-            documents = dict.fromkeys(documents_of(query, ranking))
-            if not documents.keys().isdisjoint(known_ids(query)):
+            if not {*known_ids(query)}.isdisjoint(documents_of(query, ranking)):
                 return None  # as nearly always, at the first query
-            returned |= documents
+            returned |= dict.fromkeys(documents_of(query, ranking))
             answers.add(tuple(ranking))
     known = {doc_id for query in counted for doc_id in known_ids(query)}
     is_one_answer = len(answers) == 1 < len(returned) and len(counted) > 2

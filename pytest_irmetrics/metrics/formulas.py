@@ -311,12 +311,12 @@ class Parameter(NamedTuple):
         """Read a value as it is written in a metric's name; None where it is not accepted."""
         if self.choices:
             return text.casefold() if text.casefold() in self.choices else None
-        number = parameter_number(text)
+        number = int_or_float(text)
         is_in_range = number is not None and 0 < number < self.below
         return number if is_in_range and (isinstance(number, int) or not self.whole) else None
 
 
-def parameter_number(text: str) -> int | float | None:
+def int_or_float(text: str) -> int | float | None:
     """Read a number; a whole one as int, so that 2 and 2.0 are one parameter. None for any other text."""
     number = read_number(text)
     return None if number is None else as_whole_number(number)

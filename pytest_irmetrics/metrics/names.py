@@ -9,18 +9,10 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 from difflib import get_close_matches
-from functools import cached_property
+from functools import cached_property, lru_cache
 from math import inf
 
-from pytest_irmetrics.metrics.formulas import (
-    FAMILIES,
-    REL,
-    Family,
-    Kind,
-    MetricError,
-    Value,
-    parameter_number,
-)
+from pytest_irmetrics.metrics.formulas import FAMILIES, REL, Family, Kind, MetricError, Value, int_or_float
 
 _NAME = re.compile(
     r"\s*(?P<name>[^(@]*?)\s*(?:\((?P<arguments>.*)\)\s*)?(?:@\s*(?P<cut>[^()]*?)\s*)?", re.DOTALL
@@ -111,6 +103,12 @@ def parse_metric(text: str, custom: Collection[str] = ()) -> Metric:
     """
     if not isinstance(text, str):
         raise MetricError(f"a metric's name is text, not {type(text).__name__}. Write for example 'ndcg@10'.")
+    return _parse_text(text, tuple(custom))
+
+
+@lru_cache(maxsize=1000)
+def _parse_text(text: str, custom: tuple[str, ...]) -> Metric:
+    """Read a metric's name as `parse_metric` does, and remember it, since means are asked for by name."""
     parts = _NAME.fullmatch(text)
     if parts is None:
         wrong = ": the parenthesis is not closed." if ")" not in text else " cannot be read."
@@ -230,7 +228,7 @@ def _read_custom_parameters(given: Mapping[str, str]) -> tuple[tuple[str, Value]
     for key, value in given.items():
         if not key.isidentifier() or key in {"query", "ranking", "k"}:
             raise MetricError(f"{key!r} is no parameter. Give keyword arguments, and the cut-off after '@'.")
-        number = parameter_number(value)
+        number = int_or_float(value)
         values[key] = value if number is None else number
     return tuple(sorted(values.items()))
 
