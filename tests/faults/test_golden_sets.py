@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from pytest_irmetrics import GoldenSet, GoldenSetError
 from pytest_irmetrics.cli import main
-from tests.golden.files import write
+from tests.golden.files import forms, target_of, write
 from tests.reached import often, reached
 
 SECTIONS = yaml.safe_load(Path(__file__).with_suffix("").with_name("golden_sets.yaml").read_text("utf-8"))
@@ -317,6 +317,8 @@ SEEDS = {
     "a.qrels": [b"q1 0 d1 1\n\nq2\tQ0\td2\t-1"],
     "nf/qrels/test.tsv": [b"query-id\tcorpus-id\tscore\nq1\td1\t1\r\nq2\td 3\t2\n"],
 }  # fmt: skip
+WRITTEN = [name for name in map(target_of, forms()) if f"a{Path(name).suffix}" not in {"a", *SEEDS}]
+"""Files of the other formats that `convert` writes."""
 
 
 @st.composite
@@ -333,12 +335,16 @@ def damaged(draw, seeds: list[bytes]) -> bytes:
 
 
 @pytest.mark.hypothesis
-@pytest.mark.parametrize("name", SEEDS)
+@pytest.mark.parametrize("name", [*SEEDS, *WRITTEN])
 def test_any_bytes_are_read_or_refused_with_a_place(name):
     write("nf/queries.jsonl", '{"_id": "q1", "text": "one"}\n{"_id": "q2", "text": "two"}\n')
+    if name in WRITTEN:
+        write("in.jsonl", '{"id": "q1", "query": "one", "relevant": {"d1": 2, "d2": 1}}')
+        assert main(["convert", "in.jsonl", name]) == 0
+    seeds = SEEDS.get(name) or [Path(name).read_bytes()]
 
     @often(0.05)
-    @given(data=st.binary(max_size=8) | damaged(SEEDS[name]) | damaged(SEEDS[name]))
+    @given(data=st.binary(max_size=8) | damaged(seeds) | damaged(seeds))
     def read(data):
         write(name, data)
         golden, problems = None, ()

@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+import re
+from contextlib import redirect_stdout, suppress
 from dataclasses import fields
+from io import StringIO
 from pathlib import Path
 
 from pytest_irmetrics import GoldenSet, Query
@@ -86,3 +89,16 @@ def cli(capsys, *arguments: str, status: int = 0) -> tuple[list[str], list[str]]
     assert main(list(arguments)) == status
     out, err = capsys.readouterr()
     return out.splitlines(), err.splitlines()
+
+
+def forms() -> list[str]:
+    """The formats that `convert` writes, but for runs, and for lists of queries: test_unjudged.py."""
+    with redirect_stdout(StringIO()) as printed, suppress(SystemExit):
+        main(["convert", "--help"])
+    choices = re.search(r"--to \{([\w,]+)\}", printed.getvalue())[1]
+    return [form for form in choices.split(",") if form not in ("run", "json", "txt")]
+
+
+def target_of(form: str) -> str:
+    """A name that says a format."""
+    return {"trec": "out.qrels", "beir": "beir/"}.get(form, f"out.{form}")

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import json
 import re
-from contextlib import redirect_stdout, suppress
-from io import StringIO
 from pathlib import Path
 
 import pytest
@@ -15,7 +13,7 @@ from hypothesis import strategies as st
 
 from pytest_irmetrics import GoldenSet
 from pytest_irmetrics.cli import main
-from tests.golden.files import FULL, cli, content, judgments, write
+from tests.golden.files import FULL, cli, content, forms, judgments, target_of, write
 
 NASTY = [
     *["no", "0123", "12:30", "1.10", "2024-01-01", "null", "~", "true", "1e5", "1_000", "0x1F", "=", "<<", ".5", "-", "?", "a:b", "a:", "#a", "{a}", "[a", "a]", "a,b", "&a", "*a", "!a", "%a", "@a", "`a"],
@@ -64,19 +62,6 @@ EVERY_TEXT = [
     for text in NASTY
     if text.strip()
 ]
-
-
-def forms() -> list[str]:
-    """The formats that `convert` writes, but for runs, and for lists of queries: test_unjudged.py."""
-    with redirect_stdout(StringIO()) as printed, suppress(SystemExit):
-        main(["convert", "--help"])
-    choices = re.search(r"--to \{([\w,]+)\}", printed.getvalue())[1]
-    return [form for form in choices.split(",") if form not in ("run", "json", "txt")]
-
-
-def target_of(form: str) -> str:
-    """A name that says a format."""
-    return {"trec": "out.qrels", "beir": "beir/"}.get(form, f"out.{form}")
 
 
 def held(queries: list[dict], form: str) -> list[dict]:
