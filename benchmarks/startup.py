@@ -11,8 +11,9 @@ without it: in a fresh copy with PYTHONDONTWRITEBYTECODE set, as in most contain
 imports. A copy of this checkout is measured, whatever is installed; of the installed pytest plugins none but ours is
 loaded. The exit status is 1 where a goal is missed.
 
-Milliseconds depend on the machine, so `--against` measures the package of another commit in turn, and prints the ratio.
-The goals of 40 and 150 ms were set where that of 629be6af took 78 and 330: 0.51 and 0.45 times that.
+Milliseconds depend on the machine, so the package of another commit is measured in turn, where there is Git and that commit.
+The goals were set on a machine on which that of 629be6af took 78 ms compiled and 330 not, so on a slower one a goal is also met
+by as small a share of what that commit takes. `--against` compares with another commit, for information.
 """
 
 from __future__ import annotations
@@ -35,6 +36,9 @@ ROOT = Path(__file__).resolve().parent.parent
 UNRELATED_GOAL = 1.5
 COMPILED_GOAL = 40.0
 NOT_COMPILED_GOAL = 150.0
+SET_WITH = "629be6af"
+TOOK = {COMPILED_GOAL: 78.0, NOT_COMPILED_GOAL: 330.0}
+"""What that commit took where these goals were set, in milliseconds."""
 
 UNRELATED = """
 import json, sys, time
@@ -146,7 +150,7 @@ def unrelated(package: Path, folder: Path, samples: int) -> bool:
 def gating(
     folder: Path, commits: list[str | None], samples: int, goal: float, what: str, **extra: str
 ) -> bool:
-    """Measure a gating run with the package of each commit, and the same run without, in turn; whether the first meets the goal."""
+    """Measure a gating run with the package of each commit, and the same run without, in turn; whether a goal is met."""
     others = {plugin.name for plugin in entry_points(group="pytest11")} - {"irmetrics"}
     plain = [sys.executable, "-m", "pytest", "-q", "-s", "-p", "no:cacheprovider"]
     plain += [argument for name in sorted(others) for argument in ("-p", f"no:{name}")]
@@ -171,18 +175,23 @@ def gating(
         for project, env, costs in projects:
             for command, cost in zip(commands, costs, strict=True):
                 cost.append(run(command, project, env)[1])
-    over = []
+    met = False
+    taken: list[float] = []
     for commit, (*_, costs) in zip(commits, projects, strict=True):
         with_plugin, without = map(statistics.median, costs)
-        over.append(with_plugin - without)
-        goal_or_ratio = (
-            f"{commit}; now {over[0] / over[-1]:.2f} times that" if commit else f"goal: under {goal:g} ms"
-        )
+        taken.append(with_plugin - without)
+        against = f"goal: under {goal:g} ms"
+        if commit is not None:
+            share = taken[0] / taken[-1]
+            against = f"{commit}; now {share:.2f} times that"
+            if commit == SET_WITH:
+                against += f", goal: under {goal / TOOK[goal]:.2f}"
+                met = share < goal / TOOK[goal]
         print(
-            f"a green run that gates two queries, {what}: {over[-1]:.0f} ms of the processor over plain pytest "
-            f"({goal_or_ratio}); {with_plugin:.0f} against {without:.0f}"
+            f"a green run that gates two queries, {what}: {taken[-1]:.0f} ms of the processor over plain pytest "
+            f"({against}); {with_plugin:.0f} against {without:.0f}"
         )
-    return over[0] < goal
+    return met or taken[0] < goal
 
 
 def main() -> int:
@@ -190,9 +199,14 @@ def main() -> int:
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
     parser.add_argument("--samples", type=int, default=21, help="processes of each kind; the median counts")
-    parser.add_argument("--against", metavar="COMMIT", help="measure the package of this commit in turn")
+    parser.add_argument(
+        "--against", metavar="COMMIT", default=SET_WITH, help="measure the package of this commit in turn"
+    )
     options = parser.parse_args()
-    commits = [None, options.against] if options.against else [None]
+    is_there = ["git", "-C", str(ROOT), "cat-file", "-e", f"{options.against}^{{commit}}"]
+    commits: list[str | None] = [None]
+    if shutil.which("git") and not subprocess.run(is_there, capture_output=True, check=False).returncode:
+        commits.append(options.against)
     with tempfile.TemporaryDirectory() as name:
         folder = Path(name)
         (folder / "empty").mkdir()

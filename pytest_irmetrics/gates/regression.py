@@ -218,13 +218,13 @@ class _Move:
             if self.noise and min(self.noise.asked) > 1 and {*change.worse}.isdisjoint(self.noise.unstable):
                 why = "by queries that scored alike each time, and the noise of others hides that much"
             state, text = "undecided", f"{fell}, {why}: undecided ({rule}, and {more})."
-        elif (shown := self._beyond_chance(fall)) is not None:
+        elif (shown := self._why_it_fails(fall)) is not None:
             text = f"{fell}; {rule}{shown}."
         else:
             state, text = "undecided", f"{fell}, which may be chance: undecided{self._chance()}"
         return self._verdict(state, text, fall, limit)
 
-    def _beyond_chance(self, fall: float) -> str | None:
+    def _why_it_fails(self, fall: float) -> str | None:
         """Return why a fall beyond its limit fails, as text that follows the limit; empty where chance is not asked for, None where it may be chance."""
         gate, change, level, auto = self.gate, self.change, self.level, self.gate.limit.auto
         if auto and not at_least(most := gate.fails_beyond(change.baseline), fall):

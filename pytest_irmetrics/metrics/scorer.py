@@ -27,7 +27,6 @@ class Scorer:
     def __init__(self, metrics: Sequence[Metric | str], *, relevance_level: Grade = 1) -> None:
         parsed = [parse_metric(metric) if isinstance(metric, str) else metric for metric in metrics]
         self._bound = [_bind(metric, relevance_level) for metric in parsed]
-        self._levels = {level for level, *_ in self._bound}
         self._score_once = cache(self._score_few)
 
     def row(self, judgments: Mapping[str, Grade], ranking: Sequence[str]) -> Row:
@@ -51,8 +50,13 @@ class Scorer:
     def _score(self, found: Sequence[tuple[int, Grade]], length: int, grades: Iterable[Grade]) -> Row:
         """Score one ranking by the ranks and grades of its judged documents, its length, and all judged grades."""
         ordered = best_first(grades)
-        hits = {level: Hits(found, length, ordered, level) for level in self._levels}
-        return tuple([formula(hits[level], k, parameter) for level, formula, k, parameter in self._bound])
+        row: list[float | None] = []
+        hits: dict[Grade, Hits] = {}
+        for level, formula, k, parameter in self._bound:  # two comprehensions take a tenth longer
+            if level not in hits:
+                hits[level] = Hits(found, length, ordered, level)
+            row.append(formula(hits[level], k, parameter))
+        return tuple(row)
 
 
 def _bind(metric: Metric, relevance_level: Grade) -> tuple[Any, Any, int, object]:
