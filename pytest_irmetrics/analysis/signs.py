@@ -140,7 +140,7 @@ def _ids_respelt(answers: AnswerPairs) -> str | None:
     changed = _changed(answers)
     of_changed = {*chain.from_iterable(pair.now for pair in changed)} - judged
     if len(of_changed.difference(*[pair.before for pair in changed])) < _FEWEST:
-        return None  # without the ids of all answers, which take 100 MB for 10,000 answers of 100
+        return None  # without all ids, which take memory
     before = {*chain.from_iterable(pair.before for pair in answers)}
     now = dict.fromkeys(chain.from_iterable(pair.now for pair in answers))
     new, gone = now.keys() - before - judged, (before | judged) - now.keys()

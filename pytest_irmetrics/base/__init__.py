@@ -1,4 +1,4 @@
-"""What all rooms share: the base of their errors, words, numbers and paths for messages, strict JSON, whole-file writing."""
+"""What all rooms share: the base of their errors, words, numbers and paths for messages, strict JSON, whole files, Git."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ class IRMetricsError(Exception):
 def paused_gc() -> Iterator[None]:
     """Pause Python's garbage collector while many objects are made: it would look through all that there are time and again.
 
-    For reading and scoring alone, which leave no cycles: what the user's own code leaves is to be collected.
+    For reading and scoring, which leave no cycles, while our idle threads may still be there; not for user code.
     """
     was_on = gc.isenabled()
     gc.disable()

@@ -262,7 +262,7 @@ class Repository:
         """Yield the commits that changed a file, newest first, also from before it was renamed; of a merged branch the merge.
 
         `former(path, commit, gone, git_says)` returns the path that the file had in an earlier commit, empty for none: it is given today's path, that
-        commit, the files that the next commit removed, and the one of them that Git takes for it, empty for none; which is what is taken by default.
+        commit, the files that the next commit removed, and the one of them that Git takes for it, empty for none.
         """
         start = self._ask("rev-parse", "--verify", "--quiet", "HEAD")
         while start and path:

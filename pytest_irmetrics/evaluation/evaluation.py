@@ -72,7 +72,7 @@ class Evaluation:
     other: Evaluation | None = None
     """The run that `overlap` compares with, within a comparison."""
     _scorers: dict[tuple[object, ...], Scorer] = field(default_factory=dict, compare=False)
-    """By metrics and relevance level; `replace` hands them on: what is scored by the same one is scored faster, as versions of a run have most rows in common."""
+    """By metrics and relevance level; `replace` hands them on, as versions of a run share most rows."""
     _queries: dict[tuple[str, str | None], list[Query]] = field(
         default_factory=dict, init=False, compare=False
     )

@@ -1,6 +1,6 @@
 """Metrics: judgments and a ranking in, a score out.
 
-`parse_metric("ndcg(gain=exp)@10")` reads a name, and a `Scorer` computes several metrics over many queries at once. `FAMILIES` holds every built-in metric.
+`parse_metric("ndcg(gain=exp)@10")` reads a name, and a `Scorer` computes several metrics over many queries at once.
 
 Without parameters each is what trec_eval computes with `-c`, bit for bit for a single query where trec_eval has the
 metric; a parameter in parentheses names another formula.

@@ -395,7 +395,7 @@ def mean_of_scored(scores: Sequence[float | None], weights: Sequence[float] | No
 
     None is the score of a query that a metric leaves out, as `mrr(miss=skip)` does. Weights are as in `mean`.
     """
-    try:  # as nearly always, all are scored: to look for None first takes half as long again
+    try:  # as nearly always
         return mean(scores, weights) if scores else None  # type: ignore[arg-type]
     except TypeError:
         kept = [n for n, score in enumerate(scores) if score is not None]

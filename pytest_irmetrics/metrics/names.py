@@ -1,6 +1,6 @@
 """Names of metrics: `parse_metric` reads `ndcg(gain=exp)@10` into a Metric.
 
-One formula has one canonical name: a family, the parameters that differ from the family's defaults, and a cut-off.
+One formula has one canonical name.
 """
 
 from __future__ import annotations
@@ -108,7 +108,7 @@ def parse_metric(text: str, custom: Collection[str] = ()) -> Metric:
 
 @lru_cache(maxsize=1000)
 def _parse_text(text: str, custom: tuple[str, ...]) -> Metric:
-    """Read a metric's name as `parse_metric` does, and remember it, since means are asked for by name."""
+    """Read a name and remember it, as means are asked for by name."""
     parts = _NAME.fullmatch(text)
     if parts is None:
         wrong = ": the parenthesis is not closed." if ")" not in text else " cannot be read."

@@ -19,7 +19,7 @@ from hypothesis import strategies as st
 
 from pytest_irmetrics import GoldenSet, GoldenSetError
 from pytest_irmetrics.cli import main
-from tests.golden.files import forms, target_of, write
+from tests.golden.files import cli, forms, target_of, write
 from tests.reached import often, reached
 
 SECTIONS = yaml.safe_load(Path(__file__).with_suffix("").with_name("golden_sets.yaml").read_text("utf-8"))
@@ -339,8 +339,7 @@ def damaged(draw, seeds: list[bytes]) -> bytes:
 def test_any_bytes_are_read_or_refused_with_a_place(name):
     write("nf/queries.jsonl", '{"_id": "q1", "text": "one"}\n{"_id": "q2", "text": "two"}\n')
     if name in WRITTEN:
-        write("in.jsonl", '{"id": "q1", "query": "one", "relevant": {"d1": 2, "d2": 1}}')
-        assert main(["convert", "in.jsonl", name]) == 0
+        assert main(["convert", write("in.jsonl", '{"query": "a", "relevant": "b"}'), name]) == 0
     seeds = SEEDS.get(name) or [Path(name).read_bytes()]
 
     @often(0.05)
@@ -366,3 +365,9 @@ def test_any_bytes_are_read_or_refused_with_a_place(name):
                 assert len(problem.message) < 600
 
     read()
+
+
+def test_the_hook_for_pre_commit_checks_each_kind_of_file(capsys):
+    [hook] = yaml.safe_load((Path(__file__).parents[2] / ".pre-commit-hooks.yaml").read_text("utf-8"))
+    suffixes = re.findall(r"\.[a-z]+(?=,)", cli(capsys, "check", write("a.doc", ""), status=1)[0][0])
+    assert [one for one in suffixes if not re.search(hook["files"], f"golden/a{one}")] == [".txt"]
