@@ -62,7 +62,7 @@ def history_of(
         points.append(point)
         if isinstance(run, Run):
             evaluation = _evaluate(run, now_in_full)
-            point.query_count = len(run)
+            point.query_count = sum(not answer.xfail for answer in run.answers.values())
             point.means = {metric.name: evaluation.mean_or_none(metric, None) for metric in metrics}
             point.until_today = _deltas(compare(today, evaluation))
             if before is not None:

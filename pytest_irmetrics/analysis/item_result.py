@@ -48,7 +48,7 @@ class ItemResult:
     checked: bool = True
     """Whether the gates were decided; False for ``evaluate``, which only measures."""
     against: Against = field(default_factory=Against)
-    """The run that it was compared with: where a fall since another commit is all that counts, the run of then."""
+    """The run that it was compared with: where a fall since another commit is all that counts, the run of that commit."""
     notes: list[Note] = field(default_factory=list)
     almost_held: Mapping[tuple[str, str], str] = field(default_factory=dict)
     """Query id and key of a judged passage → what a returned chunk holds of it, as `passages._near_match` has it."""
@@ -176,7 +176,7 @@ class ItemResult:
         shown = {ROW_VERDICTS[verdict.state] for verdict in own}
         default = "not checked" if words else ""
         limits = [words[word].sign for word in WORDS if word in words]
-        # Where this branch loosened one, that of then is another.
+        # Where this branch loosened one, that of the other commit is another.
         limits += [limit for limit in broken if limit not in limits]
         row = ScoreRow(
             metric=metric.name,

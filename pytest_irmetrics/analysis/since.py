@@ -146,7 +146,7 @@ def _judge(
         and states.get(verdict.key) not in ("failed", verdict.state)
         # Over the other run that the test is compared with.
         and not (verdict.word == "min_gain" and result.against.given)
-        # What a limit of then is on may be in the other part.
+        # What a limit of that commit is on may be in the other part.
         and not (committed.is_partial and verdict.over_no_query)
     ]
 
@@ -196,12 +196,12 @@ def _not_judged_today(
         yield Verdict("failed", unseen, "baseline"), _LOOSENED
 
 
-def _as_strict_as_then(now: Evaluation, edits: Iterable[Edit], then: GoldenSet | None) -> Evaluation:
+def _as_strict_as_then(now: Evaluation, edits: Iterable[Edit], before: GoldenSet | None) -> Evaluation:
     """Return an evaluation that counts the queries which this branch excludes, and forbids what it does not forbid any more."""
     excluded = {edit.what for edit in edits if edit.kind is EditKind.EXCLUDED}
     queries = [replace(q, xfail=None) if q.id in excluded else q for q in now.golden.queries.values()]
-    if then is not None:
-        queries = [_query_as_strict(query, then.queries.get(query.id)) for query in queries]
+    if before is not None:
+        queries = [_query_as_strict(query, before.queries.get(query.id)) for query in queries]
     return replace(now, golden=replace(now.golden, _queries=queries))
 
 
@@ -250,8 +250,8 @@ def _moved_means(
     for metric, tag in gated:
         change, change_then = (one.change(metric, tag) for one in (comparison, by_labels_then))
         if metric.kind == "overlap" and change.delta < -TOLERANCE:
-            yield f"{mean_name(metric, tag)} with the answers of then: {score_text(change.now)}."
-        # From the mean of then to today's: what is changed next → the mean after that.
+            yield f"{mean_name(metric, tag)} with the answers at that commit: {score_text(change.now)}."
+        # From the mean at that commit to today's: what is changed next → the mean after that.
         steps = [
             ("", as_judged_then.mean_or_none(metric, tag)),
             (dropped, change_then.baseline),
@@ -265,7 +265,7 @@ def _moved_means(
         shown = ", ".join(f"{part} {signed_text(delta)}" for part, delta in moves if abs(delta) > TOLERANCE)
         if shown and len(means) == len(steps):
             if change_then.delta < min(change.delta, 0.0) - TOLERANCE:
-                shown += f" (by the labels of then {signed_text(change_then.delta)})"
+                shown += f" (by the labels at that commit {signed_text(change_then.delta)})"
             moved = f"{mean_name(metric, tag)} {change_text(means[0][1], means[-1][1])}: {shown}."
             yield f"{moved} {_who_pays(change.worse or change_then.worse)}".rstrip()
 

@@ -232,14 +232,14 @@ class Repository:
     def changes(self, commit: str) -> tuple[dict[str, str], list[str], set[str]]:
         """Return which of a commit's files were renamed since, and which are gone, as far as that is staged or committed.
 
-        The renamed ones as today's path → that of then, the others as paths. Last, which files a sparse checkout leaves out.
+        The renamed ones as today's path → that in the commit, the others as paths. Last, which files a sparse checkout leaves out.
         """
         tagged = map(os.fsdecode, self._run("ls-files", "-z", "-t").split(b"\0"))
         left_out = {one.removeprefix("S ") for one in tagged if one.startswith("S ")}
         return *self._changes("diff-index", "--cached", commit, "--"), left_out
 
     def _changes(self, command: str, *words: str) -> tuple[dict[str, str], list[str]]:
-        """Return which files a command that compares two trees says were renamed, today's path → that of then, and which are gone."""
+        """Return which files a command that compares two trees says were renamed, today's path → the earlier one, and which are gone."""
         fields = map(os.fsdecode, self._run(command, *_CHANGES, *words).split(b"\0")[:-1])
         renamed, deleted = {}, []
         for status in fields:

@@ -97,7 +97,6 @@ def run(options: argparse.Namespace) -> int:
     else:
         if result.failed:
             shared.print_blocks(failure(report), spaced=True)
-            shared.print_line("")
         for line in summary_lines(session, shared.stdout_screen(), Level.VERBOSE):
             shared.print_line(line.text)
     return shared.FAILED if result.failed and (options.json or not wanted) else shared.OK

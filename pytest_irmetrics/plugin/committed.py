@@ -216,9 +216,9 @@ def _with_moved_queries(
         return answers, {}
     answered = {query_id: queries[query_id] for query_id in queries if query_id not in wanted}
     moved, moved_from = dict[str, Answer](), dict[str, tuple[str, str]]()
-    then = BaselineName.of(path_then)
+    earlier = BaselineName.of(path_then)
     others = sorted({*fork.baselines} - {path_then})
-    others.sort(key=lambda one: then.likeness(BaselineName.of(one)), reverse=True)
+    others.sort(key=lambda one: earlier.likeness(BaselineName.of(one)), reverse=True)
     for one in (path_then, *others):
         with suppress(IRMetricsError):  # then the test that it is of fails
             run = fork.stored_run(one) or Run({})

@@ -33,7 +33,7 @@ class Text(NamedTuple):
 
     text: str
     tone: Literal["", "bad", "warn", "strong"] = ""
-    """`_TONES` of terminal.py and `.told` of report.css have the looks of each."""
+    """`_TONES` of terminal.py and `.marked` of report.css have the looks of each."""
     indent: int = 0
     level: Level = Level.NORMAL
     until: Level = Level.ALL

@@ -53,7 +53,7 @@ def test_the_step_summary_of_github_is_appended_to(monkeypatch):
         (b'{"format": "pytest-irmetrics report", "version": 1}', "r.json:1: "),
         (b'{"format": "pytest-irmetrics report", "version": 1, "tests": [{"nodeid": 3}]}', "r.json:1: "),
         (
-            b'{"format": "pytest-irmetrics report", "version": 1, "exit_status": 0, "unmeasured": {}, "unused_baselines": [], "tests": [{"nodeid": "t", "golden_set": "g", "test_outcome": "passed", "run": null}]}',
+            b'{"format": "pytest-irmetrics report", "version": 1, "exit_status": 0, "unmeasured": {}, "unused_baselines": [], "gone_since": [], "baselines_passed_over": 0, "tests": [{"nodeid": "t", "golden_set": "g", "test_outcome": "passed", "run": null}]}',
             "is damaged, or of another version: ",
         ),
     ],

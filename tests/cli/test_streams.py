@@ -18,7 +18,7 @@ from tests.cli.console import HOSTILE, assert_harmless, run
 from tests.expected import FOLDER
 
 SCRIPT = [sys.executable, "-m", "pytest_irmetrics.cli"]
-REPORT = '{"format": "pytest-irmetrics report", "version": 1, "exit_status": 0, "unmeasured": {}, "unused_baselines": [], "tests": []}'
+REPORT = '{"format": "pytest-irmetrics report", "version": 1, "exit_status": 0, "unmeasured": {}, "unused_baselines": [], "gone_since": [], "baselines_passed_over": 0, "tests": []}'
 
 
 def test_the_version_is_that_of_the_distribution():

@@ -104,6 +104,6 @@ def test_history_says_what_was_lost_since_a_tag(capsys, monkeypatch):
     assert "−0.2250 lowered Tidy up the search module" in said
     assert "5 queries judged otherwise, by the judgments before mrr −0.0474: q060, q061" in said
     since = said.partition(f"Since {PINNED} (")[2]
-    # Under today's judgments five questions seem to have been mended; under those of then they were lost.
+    # Under today's judgments five questions seem to have been mended; under those of that time they were lost.
     assert "over the queries that both hold: mrr −0.3642" in since
     assert "by the judgments before mrr −0.4642" in since

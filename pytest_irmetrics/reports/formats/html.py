@@ -124,7 +124,7 @@ def _facts(session: SessionReport, labels: Counter[str]) -> list[tuple[str, str,
         )
         if labels[label]
     ]
-    return [*facts, ("queries", f"{labels.total():,}", "", "all")]
+    return [*facts, ("queries", f"{sum(one.query_count for one in items):,}", "", "all")]
 
 
 # Queries

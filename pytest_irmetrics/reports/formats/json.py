@@ -24,8 +24,6 @@ VERSION = 1
 
 _OF_SESSION = ("exit_status", "unused_baselines", "unmeasured", "gone_since", "baselines_passed_over")
 """The fields of a SessionReport that the file has under their names."""
-_ADDED_LATER = ("gone_since", "baselines_passed_over")
-"""Those that a file may lack, which was written before they were added."""
 
 _LEFT_OUT = ("baseline_text", "baseline_digest", "run")
 """The fields of an ItemReport that are for the controller alone, or stand in the file in another way."""
@@ -93,5 +91,5 @@ def _session(document: dict[str, Any]) -> SessionReport:
         items=[*map(ItemReport.of_json, tests)],
         outcomes={nodeid: outcome for nodeid, outcome in outcomes.items() if outcome is not None},
         info=None if info is None else RunInfo(**info),
-        **{name: document[name] for name in _OF_SESSION if name in document or name not in _ADDED_LATER},
+        **{name: document[name] for name in _OF_SESSION},
     )
