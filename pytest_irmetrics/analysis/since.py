@@ -92,7 +92,7 @@ def _add_comparison(
 
     # From here on what was counted and forbidden at the commit is today, too, and what was measured there is.
     measured = replace(now, metrics=tuple(dict.fromkeys([*now.metrics, *(metric for metric, _ in gated)])))
-    strict_now = _as_strict_as_then(measured, edits, committed.golden)
+    strict_now = _as_strict_as_before(measured, edits, committed.golden)
     strict_comparison = Comparison(strict_now, strict_now.of_run(run))
     found = _judge(result, strict_comparison, of_both, committed)
     falls_today = any(verdict.failed for verdict in found)
@@ -196,7 +196,7 @@ def _not_judged_today(
         yield Verdict("failed", unseen, "baseline"), _LOOSENED
 
 
-def _as_strict_as_then(now: Evaluation, edits: Iterable[Edit], before: GoldenSet | None) -> Evaluation:
+def _as_strict_as_before(now: Evaluation, edits: Iterable[Edit], before: GoldenSet | None) -> Evaluation:
     """Return an evaluation that counts the queries which this branch excludes, and forbids what it does not forbid any more."""
     excluded = {edit.what for edit in edits if edit.kind is EditKind.EXCLUDED}
     queries = [replace(q, xfail=None) if q.id in excluded else q for q in now.golden.queries.values()]

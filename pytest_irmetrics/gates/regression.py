@@ -218,8 +218,8 @@ class _Move:
             if self.noise and min(self.noise.asked) > 1 and {*change.worse}.isdisjoint(self.noise.unstable):
                 why = "by queries that scored alike each time, and the noise of others hides that much"
             state, text = "undecided", f"{fell}, {why}: undecided ({rule}, and {more})."
-        elif (shown := self._why_it_fails(fall)) is not None:
-            text = f"{fell}; {rule}{shown}."
+        elif (reason := self._why_it_fails(fall)) is not None:
+            text = f"{fell}; {rule}{reason}."
         else:
             state, text = "undecided", f"{fell}, which may be chance: undecided{self._chance()}"
         return self._verdict(state, text, fall, limit)

@@ -108,7 +108,7 @@ def parse_metric(text: str, custom: Collection[str] = ()) -> Metric:
 
 @lru_cache(maxsize=1000)
 def _parse_text(text: str, custom: tuple[str, ...]) -> Metric:
-    """Read a name and remember it, as means are asked for by name."""
+    """Read a metric's name once: means are asked for by name."""
     parts = _NAME.fullmatch(text)
     if parts is None:
         wrong = ": the parenthesis is not closed." if ")" not in text else " cannot be read."

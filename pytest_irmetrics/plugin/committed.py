@@ -119,22 +119,22 @@ def _read_at(fork: _Fork, item: GatedItem) -> CommittedTest:
     path = fork.repository.path_of(item.baseline_file)
     report = SinceReport(fork.ref, fork.commit, "new", path, refuses=item.settings.refuses)
     try:
-        path_then = _path_then(item, fork, path)
-        own = fork.stored_run(path_then)
-        answers, moved_from = _with_moved_queries(item, fork, path_then, own)
+        earlier_path = _earlier_path(item, fork, path)
+        own = fork.stored_run(earlier_path)
+        answers, moved_from = _with_moved_queries(item, fork, earlier_path, own)
     except RunError as error:
         return CommittedTest(report, why=str(error))
     counts = Counter(path for path, _ in moved_from.values())
     # Where the test had no baseline, the one that most of its queries were in tells how it was judged.
-    source = path_then if own is not None or not counts else counts.most_common(1)[0][0]
+    source = earlier_path if own is not None or not counts else counts.most_common(1)[0][0]
     stored = fork.stored_run(source)
     if stored is None:
         return CommittedTest(report)
     run = Run.of(answers, stored.header) if moved_from else stored
-    report.renamed_from = None if own is None or path_then == path else path_then
-    renamings = [f"Its baseline was {path_then}."] if report.renamed_from else []
+    report.renamed_from = None if own is None or earlier_path == path else earlier_path
+    renamings = [f"Its baseline was {earlier_path}."] if report.renamed_from else []
     for one, count in counts.items():
-        where = "under another id" if one == path_then else f"in {one}"
+        where = "under another id" if one == earlier_path else f"in {one}"
         renamings.append(f"{plural(count, 'query was', 'queries were')} {where}.")
     known = _golden_set_under_todays_ids(item, fork, source, run, moved_from)
     return CommittedTest(report, run, *known, renamings, is_partial=own is None)
@@ -164,7 +164,7 @@ def baselines_gone_since(
 # Another name of its baseline
 
 
-def _path_then(item: GatedItem, fork: _Fork, path: str) -> str:
+def _earlier_path(item: GatedItem, fork: _Fork, path: str) -> str:
     """Return the path at which the baseline stood that is at `path` today; that itself where none is found.
 
     Raises RunError, and GitError where it may be one of several.
@@ -203,11 +203,11 @@ def _test_is_gone(session: pytest.Session, fork: _Fork, path: str) -> bool:
 
 
 def _with_moved_queries(
-    item: GatedItem, fork: _Fork, path_then: str, own: Run | None
+    item: GatedItem, fork: _Fork, earlier_path: str, own: Run | None
 ) -> tuple[Mapping[str, Answer], Mapping[str, tuple[str, str]]]:
     """Return a test's answers, with those to queries that another test asked then and asks no more, or that had another id.
 
-    The second mapping has, by today's id, the baseline of the commit that such an answer is from, at `path_then` the test's
+    The second mapping has, by today's id, the baseline of the commit that such an answer is from, at `earlier_path` the test's
     own, and its id there.
     """
     queries, answers = item.golden.queries, {} if own is None else own.answers
@@ -216,18 +216,18 @@ def _with_moved_queries(
         return answers, {}
     answered = {query_id: queries[query_id] for query_id in queries if query_id not in wanted}
     moved, moved_from = dict[str, Answer](), dict[str, tuple[str, str]]()
-    earlier = BaselineName.of(path_then)
-    others = sorted({*fork.baselines} - {path_then})
+    earlier = BaselineName.of(earlier_path)
+    others = sorted({*fork.baselines} - {earlier_path})
     others.sort(key=lambda one: earlier.likeness(BaselineName.of(one)), reverse=True)
-    for one in (path_then, *others):
+    for one in (earlier_path, *others):
         with suppress(IRMetricsError):  # then the test that it is of fails
             run = fork.stored_run(one) or Run({})
-            asked = answered if one == path_then else _asked_today(item, fork, one, run)
+            asked = answered if one == earlier_path else _asked_today(item, fork, one, run)
             still = [query for query_id, query in wanted.items() if query_id not in moved]
             for new_id, old_id in stored_runs.ids_by_words(still, run.answers, asked).items():
                 moved[new_id], moved_from[new_id] = run.answers[old_id], (one, old_id)
-    left = [old_id for path, old_id in moved_from.values() if path == path_then]
-    came = {i: was for i, was in moved_from.items() if was != (path_then, i)}
+    left = [old_id for path, old_id in moved_from.values() if path == earlier_path]
+    came = {i: was for i, was in moved_from.items() if was != (earlier_path, i)}
     return stored_runs.with_moved(answers, moved, left), came
 
 

@@ -115,4 +115,5 @@ def _command(name: str, where: dict[str, str], title: str, message: str) -> str:
 
 
 def _escape_command(text: str) -> str:
+    """Escape text within a workflow command."""
     return escape_terminal(text).replace("%", "%25")

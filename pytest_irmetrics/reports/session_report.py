@@ -27,7 +27,7 @@ _ENDINGS = {
 
 
 class RunInfo(NamedTuple):
-    """When a session ran, how long it took, and on what, by `Recorder._run_info`. The JSON report has these by name; a new one needs a default, which older reports lack."""
+    """When a session ran, how long it took, and on what, by `Recorder._run_info`. The JSON report has these by name; a new one needs a default, as older reports lack it."""
 
     started: str
     """Local time with its offset, ISO 8601 to the second: `2026-03-01T09:30:00+01:00`."""

@@ -146,7 +146,7 @@ COMMANDS = [
 ]
 
 
-def test_each_command_has_a_session():
+def test_each_command_has_a_transcript():
     elsewhere = {"history", "schema"}  # test_history.py, test_schema.py
     assert {file.stem for file in (FOLDER / "cli").glob("*.txt")} - {"usage"} | elsewhere == NAMED
 
