@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from functools import cache
 from itertools import compress, count
 from typing import Any
 
@@ -27,7 +26,7 @@ class Scorer:
     def __init__(self, metrics: Sequence[Metric | str], *, relevance_level: Grade = 1) -> None:
         parsed = [parse_metric(metric) if isinstance(metric, str) else metric for metric in metrics]
         self._bound = [_bind(metric, relevance_level) for metric in parsed]
-        self._score_once = cache(self._score_few)
+        self._rows: dict[tuple[Any, ...], Row] = {}
 
     def row(self, judgments: Mapping[str, Grade], ranking: Sequence[str]) -> Row:
         """Score one ranking: a value for each metric, in their order. Raises MetricError for a grade that cannot be used."""
@@ -36,16 +35,15 @@ class Scorer:
             found = compress(count(1), map(judgments.__contains__, ids))
             judged = [(rank, judgments[ids[rank - 1]]) for rank in found]
             return self._score(judged, len(ids), judgments.values())
-        # All that the scores depend on: to search for few is faster than to look up each result.
-        ranks: tuple[int, ...] = ()
-        for doc in judgments:  # twice as fast as a comprehension
-            ranks += (ranking.index(doc) + 1 if doc in ranking else 0,)
-        return self._score_once(ranks, tuple(judgments.values()), len(ranking))
-
-    def _score_few(self, ranks: Sequence[int], grades: Sequence[Grade], length: int) -> Row:
-        """Score one ranking by the rank (0: none) and the grade of each judged document, and its length."""
-        found = [(rank, grade) for rank, grade in sorted(zip(ranks, grades, strict=True)) if rank]
-        return self._score(found, length, grades)
+        # All that the scores depend on: its length, then the rank (0: none) and the grade of each judged document.
+        key: tuple[Any, ...] = (len(ranking),)
+        for doc, grade in judgments.items():  # to search for few is faster than to look up each result
+            key += (ranking.index(doc) + 1 if doc in ranking else 0, grade)
+        if (row := self._rows.get(key)) is None:
+            ranks, grades = key[1::2], key[2::2]
+            judged = sorted((rank, grade) for rank, grade in zip(ranks, grades, strict=True) if rank)
+            row = self._rows[key] = self._score(judged, len(ranking), grades)
+        return row
 
     def _score(self, found: Sequence[tuple[int, Grade]], length: int, grades: Iterable[Grade]) -> Row:
         """Score one ranking by the ranks and grades of its judged documents, its length, and all judged grades."""
