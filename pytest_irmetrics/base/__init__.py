@@ -6,6 +6,8 @@ import gc
 from collections.abc import Iterator
 from contextlib import contextmanager
 
+_NEVER = 1_000_000  # so many collections of a younger generation come first
+
 
 class IRMetricsError(Exception):
     """An error that the user can mend: what is wrong with a file, a setting, a mark, a metric or an answer, and what to do.
@@ -16,14 +18,14 @@ class IRMetricsError(Exception):
 
 @contextmanager
 def paused_gc() -> Iterator[None]:
-    """Pause Python's garbage collector while many objects are made: it would look through all that there are time and again.
+    """Pause garbage collection, but of the youngest objects, while many are made: it would look through all of them again and again.
 
-    For reading and scoring, which leave no cycles, while our idle threads may still be there; not for user code.
+    One look at all in the end takes longer. For reading and scoring, which leave no cycles; not for user code.
     """
-    was_on = gc.isenabled()
-    gc.disable()
+    before = gc.get_threshold()
+    gc.set_threshold(before[0], _NEVER, _NEVER)
     try:
         yield
     finally:
-        if was_on:
-            gc.enable()
+        if before[1] != _NEVER:  # else another pause, around this one or of another thread, goes on
+            gc.set_threshold(*before)

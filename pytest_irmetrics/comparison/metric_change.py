@@ -49,7 +49,7 @@ class MetricChange:
         return self.before is self.after
 
     def _mean(self, scores: Mapping[str, float]) -> float | None:
-        return mean(scores.values(), map(self.weights.__getitem__, scores)) if scores else None
+        return mean(scores.values(), [*map(self.weights.__getitem__, scores)]) if scores else None
 
     def of_query(self, query_id: str) -> MetricChange:
         """Return how the metric moved on one query; over no query where not both sides have a score of it."""
@@ -66,7 +66,7 @@ class MetricChange:
     @property
     def n(self) -> int:
         """How many queries are paired."""
-        return len(self.differences)
+        return len(self.before if self._is_unchanged else self.differences)
 
     @cached_property
     def delta(self) -> float:

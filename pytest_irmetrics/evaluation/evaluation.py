@@ -125,11 +125,6 @@ class Evaluation:
         """The queries that count in a mean, in the golden set's order: all but the ``xfail`` ones."""
         return tuple([query for query in self._asked if query.xfail is None])
 
-    @cached_property
-    def _is_weighted(self) -> bool:
-        """Whether any query that counts has another weight than 1: without weights a mean takes a third of the time."""
-        return any(query.weight != 1 for query in self.counted)
-
     @property
     def known_bad(self) -> list[Query]:
         """The queries marked ``xfail`` that were asked, in the golden set's order."""
@@ -192,7 +187,7 @@ class Evaluation:
             raise NoQueryError(f"{metric} compares two runs: compare(now, baseline)[{metric.name!r}].now")
         k = metric.cutoff
         before = [{*one[:k]} for one in self.other.rankings(query.id)]
-        return mean(len(one & {*ranking[:k]}) / len(one) if one else float(not ranking) for one in before)
+        return mean([len(one & {*ranking[:k]}) / len(one) if one else float(not ranking) for one in before])
 
     def _score_custom(self, metric: Metric, query: Query, ranking: Sequence[str]) -> float:
         """Score one ranking with a metric of the user's own. Raises EvaluationError where that fails or is no number."""
@@ -307,7 +302,7 @@ class Evaluation:
         metric = self.metric(metric)
         if metric.kind == "latency":
             return self._percentile(metric, tag)
-        weights = [query.weight for query in self.queries(metric, tag)] if self._is_weighted else None
+        weights = [query.weight for query in self.queries(metric, tag)] if self.golden.is_weighted else None
         found = mean_of_scored(self.column(metric, tag), weights)
         if found is not None:
             return found

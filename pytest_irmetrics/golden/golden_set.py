@@ -121,6 +121,11 @@ class GoldenSet:
         return frozenset(doc_id for query in self.queries.values() for doc_id in known_ids(query))
 
     @cached_property
+    def is_weighted(self) -> bool:
+        """Whether any query has another weight than 1; if none, a mean takes a third of the time."""
+        return any(query.weight != 1 for query in self.queries.values())
+
+    @cached_property
     def judges_nothing(self) -> bool:
         """Whether it has queries to compare with a baseline, and not one judgment to score them by."""
         queries = self.queries.values()

@@ -13,7 +13,7 @@ from __future__ import annotations
 
 import sys
 from bisect import bisect_right
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import fsum, inf, isfinite, log2
 from operator import mul
 from typing import Literal, NamedTuple
@@ -378,15 +378,13 @@ FAMILIES: Mapping[str, Family] = {
 # Means
 
 
-def mean(values: Iterable[float], weights: Iterable[float] | None = None) -> float:
+def mean(values: Collection[float], weights: Collection[float] | None = None) -> float:
     """Return the weighted mean: sum of weight * value / sum of weight, exact whatever the order of the values.
 
     There is at least one value. Weights are above 0, one for each; with equal ones, or none given, it is the plain mean.
     """
-    values = list(values)
     if weights is None:
         return fsum(values) / len(values)
-    weights = list(weights)
     return fsum(map(mul, values, weights)) / fsum(weights)
 
 

@@ -131,21 +131,15 @@ Answers = Mapping[str, Answer]
 
 
 class Header(NamedTuple):
-    """What a stored run says besides its answers: each an attribute of Run, and a key of `_HEADER_KEYS` in run_json.py.
-
-    `_run_to_store` of plugin/build_report.py fills it in.
-    """
+    """What a stored run says besides its answers: each an attribute of Run, whose texts say more, and a key of `_HEADER_KEYS` in run_json.py."""
 
     depth: int | None = None
     golden_set: str | None = None
     """A name, or a path that is not absolute."""
     relevance_level: Grade | None = None
     means: Mapping[str, float] = {}
-    """The mean of each metric when the run was stored, by the metric's name; empty where none was."""
     provenance: Provenance | None = None
-    """As the fixture `ir_provenance` gave it; None where it does not say."""
     limits: StoredLimits | None = None
-    """Those that judged the run when it was stored; None where it does not say."""
 
 
 def params_key(params: Mapping[str, Any]) -> str:
