@@ -154,7 +154,6 @@ def relevant_counts(comparison: Comparison, metric: Metric | None, shown: Collec
 
 def _moves_of(relevant: set[str], before: Sequence[str], now: Sequence[str]) -> tuple[float, ...]:
     """Return how many relevant documents left and came in, and as 0 or 1 whether any is found, and first lower or higher."""
-    # Few are relevant, and each is sought in the ranking's text: to make all ids of it takes ten times as long.
     was, is_now = ({doc for doc in relevant if doc in ranking} for ranking in (before, now))
     lower = min(map(now.index, is_now)) - min(map(before.index, was)) if was and is_now else 0
     return len(was - is_now), len(is_now - was), bool(was), bool(is_now), lower > 0, lower < 0
@@ -174,7 +173,7 @@ def missing_judgments(comparison: Comparison, metric: Metric) -> str | None:
     for query in comparison.now.queries(metric):
         before, now = comparison.first_rankings(query.id)
         if before is now:  # as in most
-            results += len(now[: metric.cutoff])
+            results += min(len(now), metric.cutoff or len(now))
             continue
         if before and now and {*before}.isdisjoint(now):
             others += 1

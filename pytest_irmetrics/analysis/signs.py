@@ -17,7 +17,6 @@ from itertools import chain
 from typing import NamedTuple
 from urllib.parse import unquote
 
-from pytest_irmetrics.base import paused_gc
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.golden import Query
@@ -86,7 +85,6 @@ AnswerPairs = list[AnswerPair]
 """Those to all paired queries to which the baseline has a result, without those that have no answer."""
 
 
-@paused_gc()
 def find_sign(comparison: Comparison) -> Sign:
     """Return the first sign that the answers show; one without a kind where they show none."""
     entries = _answers(comparison)
@@ -103,7 +101,9 @@ def _answers(comparison: Comparison) -> AnswerPairs:
     for query in comparison.now.counted:
         before, now = comparison.first_rankings(query.id)
         if before and not query.no_answer:
-            pairs.append(AnswerPair(query, before, now, returned.get(query.id, len(now))))
+            was = tuple(before)
+            is_now = was if now is before else tuple(now)
+            pairs.append(AnswerPair(query, was, is_now, returned.get(query.id, len(is_now))))
     return pairs
 
 

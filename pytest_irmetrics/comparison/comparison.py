@@ -74,11 +74,10 @@ class Comparison:
         """Return a paired query's rankings before and now, on each side one for each time that it was asked."""
         return self.baseline.rankings(query_id), self.now.rankings(query_id)
 
-    def first_rankings(self, query_id: str) -> tuple[tuple[str, ...], tuple[str, ...]]:
-        """Return a paired query's first ranking before and now: the same object twice where they are equal."""
+    def first_rankings(self, query_id: str) -> tuple[Sequence[str], Sequence[str]]:
+        """Return a paired query's first ranking before and now: as tuples, or one object twice where they are equal."""
         before, now = self.baseline.rankings(query_id)[0], self.now.rankings(query_id)[0]
-        was = tuple(before)
-        return was, was if now == before else tuple(now)
+        return (now, now) if before == now else (tuple(before), tuple(now))
 
     def __getitem__(self, metric: str | Metric) -> MetricChange:
         return self.change(metric)

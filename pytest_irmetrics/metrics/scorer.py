@@ -40,9 +40,8 @@ class Scorer:
         for doc, grade in judgments.items():  # to search for few is faster than to look up each result
             key += (ranking.index(doc) + 1 if doc in ranking else 0, grade)
         if (row := self._rows.get(key)) is None:
-            ranks, grades = key[1::2], key[2::2]
-            judged = sorted((rank, grade) for rank, grade in zip(ranks, grades, strict=True) if rank)
-            row = self._rows[key] = self._score(judged, len(ranking), grades)
+            judged = sorted((rank, grade) for rank, grade in zip(key[1::2], key[2::2], strict=True) if rank)
+            row = self._rows[key] = self._score(judged, len(ranking), key[2::2])
         return row
 
     def _score(self, found: Sequence[tuple[int, Grade]], length: int, grades: Iterable[Grade]) -> Row:

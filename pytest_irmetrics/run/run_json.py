@@ -38,8 +38,8 @@ _MAX_DOUBLE = sys.float_info.max
 _MOST_TESTS = 5  # tests of a report that an error lists
 
 # What would end a line for some reader, hide, reorder its neighbours, or has no UTF-8: C1 controls, soft hyphen,
-# zero-width and bidi characters, separators, surrogates, byte order mark, interlinear marks, tags. A pattern of text is
-# compiled when a run is written first, which most runs are not.
+# zero-width and bidi characters, separators, surrogates, byte order mark, interlinear marks, tags. It is
+# compiled when a run is written first, which most are not.
 _UNSAFE = "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\uffff\U000e0000-\U000e0fff]"
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).encode
@@ -175,7 +175,8 @@ def dumps(answers: Answers, header: Header) -> str:
         queries.append(f'\n{{"id": {_encode(query_id)}, {", ".join(fields)}}}')
     text = "{\n" + "".join([f"{field},\n" for field in head]) + f'"queries": [{",".join(queries)}\n]\n}}\n'
     # What hides, breaks the line or has no UTF-8 is written as \u….
-    return re.sub(_UNSAFE, lambda found: json.dumps(found[0])[1:-1], text)
+    is_safe = text.isascii() and "\x7f" not in text
+    return text if is_safe else re.sub(_UNSAFE, lambda found: json.dumps(found[0])[1:-1], text)
 
 
 def _fields(values: object, plain: object, keys: Mapping[str, _Key], of: str) -> list[str]:
