@@ -1,6 +1,6 @@
 """What the plugin costs a pytest run: one that has nothing to do with retrieval, and one that gates two queries.
 
-    python benchmarks/startup.py [--samples 21] [--against COMMIT]
+    python benchmarks/startup.py [--samples 41] [--against COMMIT]
 
 The unrelated run pays for the plugin's import, options and hooks. Each sample is a process in which pytest is loaded
 already, so that only what the plugin adds is timed, in milliseconds of the clock.
@@ -194,7 +194,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(
         description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter
     )
-    parser.add_argument("--samples", type=int, default=21, help="processes of each kind; the median counts")
+    parser.add_argument("--samples", type=int, default=41, help="processes of each kind; the median counts")
     parser.add_argument(
         "--against", metavar="COMMIT", default=SET_WITH, help="measure the package of this commit in turn"
     )

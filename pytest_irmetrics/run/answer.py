@@ -131,7 +131,7 @@ Answers = Mapping[str, Answer]
 
 
 class Header(NamedTuple):
-    """What a stored run says besides its answers: each a documented attribute of Run, and a key of `_HEADER_KEYS` in run_json.py."""
+    """What a stored run says besides its answers: each an attribute of Run, and a key of `_HEADER_KEYS` in run_json.py."""
 
     depth: int | None = None
     golden_set: str | None = None
