@@ -17,6 +17,7 @@ from itertools import chain
 from typing import NamedTuple
 from urllib.parse import unquote
 
+from pytest_irmetrics.base import paused_gc
 from pytest_irmetrics.base.wording import plural, quote
 from pytest_irmetrics.comparison import Comparison
 from pytest_irmetrics.golden import Query
@@ -85,6 +86,7 @@ AnswerPairs = list[AnswerPair]
 """Those to all paired queries to which the baseline has a result, without those that have no answer."""
 
 
+@paused_gc()
 def find_sign(comparison: Comparison) -> Sign:
     """Return the first sign that the answers show; one without a kind where they show none."""
     entries = _answers(comparison)

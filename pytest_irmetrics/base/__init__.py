@@ -18,14 +18,14 @@ class IRMetricsError(Exception):
 
 @contextmanager
 def paused_gc() -> Iterator[None]:
-    """Pause garbage collection, but of the youngest objects, while many are made: it would look through all of them again and again.
+    """Collect only the youngest garbage while many objects are made: else all are looked through again and again.
 
-    One look at all in the end takes longer. For reading and scoring, which leave no cycles; not for user code.
+    To pause that too is slower. For reading and scoring, which leave no cycles; not for user code.
     """
     before = gc.get_threshold()
     gc.set_threshold(before[0], _NEVER, _NEVER)
     try:
         yield
     finally:
-        if before[1] != _NEVER:  # else another pause, around this one or of another thread, goes on
+        if before[1] != _NEVER:  # else an outer pause, or another thread's, goes on
             gc.set_threshold(*before)

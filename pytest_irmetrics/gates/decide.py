@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import replace
 from itertools import chain
 
-from pytest_irmetrics.base import paused_gc
 from pytest_irmetrics.base.numbers import LATENCY_DIGITS, TOLERANCE, score_text
 from pytest_irmetrics.base.wording import group_alike, plural
 from pytest_irmetrics.evaluation import Evaluation, NoQueryError
@@ -30,7 +29,6 @@ _OPEN_BRACKET = r"(?s)\s*(?:\((?![^()]*\))|\[(?![^\[\]]*\])|\{(?![^{}]*\})).*"
 RETURN_KNOWN_IDS = f"{RETURN_IDS_BY.format('the fixture ir_doc_id')} If the ids are right and the search finds nothing relevant, the fixture ir_corpus shows that."
 
 
-@paused_gc()
 def decide(case: Case) -> tuple[Verdict, ...]:
     """Judge all gates of a test; return the verdicts in the order of `STATES`, first what is furthest beyond its limit.
 

@@ -15,7 +15,7 @@ import sys
 from bisect import bisect_right
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import fsum, inf, isfinite, log2
-from operator import mul, neg
+from operator import mul
 from typing import Literal, NamedTuple
 
 from pytest_irmetrics.base import IRMetricsError
@@ -68,7 +68,7 @@ class Hits:
         self.grades = grades
         self.level = level
         self.ranks = [rank for rank, grade in judged if grade >= level]
-        self.relevant = bisect_right(grades, -level, key=neg)
+        self.relevant = len([grade for grade in grades if grade >= level])
 
     def judged_within(self, k: int) -> Sequence[tuple[int, Grade]]:
         """Return rank and grade of the judged documents within the first k."""

@@ -35,7 +35,7 @@ class Scorer:
             found = compress(count(1), map(judgments.__contains__, ids))
             judged = [(rank, judgments[ids[rank - 1]]) for rank in found]
             return self._score(judged, len(ids), judgments.values())
-        # All that the scores depend on: its length, then the rank (0: none) and the grade of each judged document.
+        # All that scores depend on: the ranking's length, then rank (0: none) and grade of each judged document.
         key: tuple[Any, ...] = (len(ranking),)
         for doc, grade in judgments.items():  # to search for few is faster than to look up each result
             key += (ranking.index(doc) + 1 if doc in ranking else 0, grade)

@@ -11,7 +11,6 @@ from typing import Any
 
 from pytest_irmetrics.analysis.item_result import ItemResult
 from pytest_irmetrics.analysis.notes import notes_on, notes_on_lower, notes_on_replaced
-from pytest_irmetrics.base import paused_gc
 from pytest_irmetrics.base.files import relative_path
 from pytest_irmetrics.base.numbers import TOLERANCE
 from pytest_irmetrics.base.wording import as_title, cut, describe, listed
@@ -25,7 +24,6 @@ from pytest_irmetrics.run import Header, Run
 from pytest_irmetrics.run.answer import document_of, how_to_restore
 
 
-@paused_gc()
 def build_item_report(item: GatedItem, result: ItemResult) -> ItemReport:
     """Build the ItemReport that travels to the controller on the item's test report."""
     settings, narrowed = item.settings, bool(item.settings.only_queries)

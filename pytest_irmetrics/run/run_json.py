@@ -38,8 +38,8 @@ _MAX_DOUBLE = sys.float_info.max
 _MOST_TESTS = 5  # tests of a report that an error lists
 
 # What would end a line for some reader, hide, reorder its neighbours, or has no UTF-8: C1 controls, soft hyphen,
-# zero-width and bidi characters, separators, surrogates, byte order mark, interlinear marks, tags. It is
-# compiled when a run is written first, which most are not.
+# zero-width and bidi characters, separators, surrogates, byte order mark, interlinear marks, tags. As text,
+# compiled only for a run beyond ASCII.
 _UNSAFE = "[\x7f-\x9f\xad\u061c\u180e\u200b-\u200f\u2028-\u202e\u2060-\u206f\ud800-\udfff\ufeff\ufff0-\uffff\U000e0000-\U000e0fff]"
 
 _encode = json.JSONEncoder(ensure_ascii=False, allow_nan=False, sort_keys=True).encode
