@@ -1,4 +1,4 @@
-"""Write golden sets to files in the working directory, and say what was read of them."""
+"""Write golden sets to files in the working directory, and say what was read of them: for tests here and tests/faults/test_golden_sets.py."""
 
 from __future__ import annotations
 

@@ -1,4 +1,7 @@
-"""Other engines, changed as teams change theirs: a loss before the ranking is named or nothing is, and no ordinary change is accused."""
+"""Other engines, changed as teams change theirs: a loss before the ranking is named or nothing is, and no ordinary change is accused.
+
+docs/statistics.md has the two counts. Write a change in other_changes.py before any sign is tried on it.
+"""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The index that the page's search of faiss asks."""
+"""The index that the search of faiss on docs/engines.md asks; pages.py finds it by the name of this file."""
 
 import json
 from pathlib import Path
