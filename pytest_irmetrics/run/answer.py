@@ -7,7 +7,7 @@ import operator
 import shlex
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, NamedTuple, SupportsIndex
+from typing import Any, NamedTuple
 from uuid import UUID
 
 from pytest_irmetrics.base import IRMetricsError
@@ -159,18 +159,16 @@ CHUNK = " (chunk "
 """What parts a document's id from a chunk's own, in the entry of a chunk that stands for no judged passage: also in committed baselines."""
 
 
-def as_id(value: object) -> str | None:
+def as_id(value: Any) -> str | None:
     """Return an id as text: of text, an integer, a UUID or a NumPy integer; None for all else."""
     if isinstance(value, str):
         return str.__str__(value)  # the text itself, whatever a subclass prints as
     if isinstance(value, UUID):
         return str(value)
-    if isinstance(value, SupportsIndex) and not isinstance(value, bool):
-        try:
-            return str(operator.index(value))
-        except (TypeError, ValueError):  # an array of several, a NumPy boolean; over 4,300 digits
-            return None
-    return None
+    try:
+        return None if isinstance(value, bool) else str(operator.index(value))
+    except (TypeError, ValueError):  # no integer, an array of several, a NumPy boolean; over 4,300 digits
+        return None
 
 
 def is_uuid(doc_id: str | None) -> bool:
