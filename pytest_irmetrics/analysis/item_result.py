@@ -226,7 +226,8 @@ class ItemResult:
     @property
     def floors(self) -> list[Verdict]:
         """The failed gates on how low all queries, or the queries with a tag, may score."""
-        floors = [v for v in self.verdicts if v.failed and v.word in ("min", "min_each") and not v.single]
+        least = [word for word in WORDS if WORDS[word].is_least]
+        floors = [v for v in self.verdicts if v.failed and v.word in least and not v.single]
         return [verdict for verdict in floors if not verdict.holds_to_baseline and not verdict.over_no_query]
 
     def is_acceptable(self, kind: str | None) -> bool:
