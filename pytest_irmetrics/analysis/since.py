@@ -242,19 +242,19 @@ def _moved_means(
 ) -> Iterator[str]:
     """Yield a sentence on each gated mean that moved, with the parts that edits and the retriever have in that, and who pays."""
     golden, depth = golden_set_as_stored(run), run.depth or now.depth
-    as_judged_then = replace(comparison.baseline, golden=golden, depth=depth, only=None)
-    by_labels_then = comparison.under_stored_labels or comparison
+    as_judged_before = replace(comparison.baseline, golden=golden, depth=depth, only=None)
+    by_stored_labels = comparison.under_stored_labels or comparison
     paired = now.narrowed(comparison.paired, comparison.depth)
     dropped = "dropped" if len(comparison.paired) < len(run) else "depth"
     added = "added" if comparison.new else "reworded" if len(comparison.paired) < len(now.run) else "depth"
     for metric, tag in gated:
-        change, change_then = (one.change(metric, tag) for one in (comparison, by_labels_then))
+        change, change_by_stored = (one.change(metric, tag) for one in (comparison, by_stored_labels))
         if metric.kind == "overlap" and change.delta < -TOLERANCE:
             yield f"{mean_name(metric, tag)} with the answers at that commit: {score_text(change.now)}."
         # From the mean at that commit to today's: what is changed next → the mean after that.
         steps = [
-            ("", as_judged_then.mean_or_none(metric, tag)),
-            (dropped, change_then.baseline),
+            ("", as_judged_before.mean_or_none(metric, tag)),
+            (dropped, change_by_stored.baseline),
             (joined(comparison.changed_labels(tag)) or "judgments", change.baseline),
             ("retriever", change.now),
             ("excluded", paired.mean_or_none(metric, tag)),
@@ -264,10 +264,10 @@ def _moved_means(
         moves = [(part, mean - was) for (_, was), (part, mean) in pairwise(means)]
         shown = ", ".join(f"{part} {signed_text(delta)}" for part, delta in moves if abs(delta) > TOLERANCE)
         if shown and len(means) == len(steps):
-            if change_then.delta < min(change.delta, 0.0) - TOLERANCE:
-                shown += f" (by the labels at that commit {signed_text(change_then.delta)})"
+            if change_by_stored.delta < min(change.delta, 0.0) - TOLERANCE:
+                shown += f" (by the labels at that commit {signed_text(change_by_stored.delta)})"
             moved = f"{mean_name(metric, tag)} {change_text(means[0][1], means[-1][1])}: {shown}."
-            yield f"{moved} {_who_pays(change.worse or change_then.worse)}".rstrip()
+            yield f"{moved} {_who_pays(change.worse or change_by_stored.worse)}".rstrip()
 
 
 def _who_pays(worse: Sequence[str]) -> str:

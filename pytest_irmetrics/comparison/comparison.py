@@ -75,7 +75,7 @@ class Comparison:
         return self.baseline.rankings(query_id), self.now.rankings(query_id)
 
     def first_rankings(self, query_id: str) -> tuple[Sequence[str], Sequence[str]]:
-        """Return a paired query's first ranking before and now: as tuples, or one object twice where they are equal."""
+        """Return a paired query's first ranking before and now: two tuples, or one object twice where they are equal."""
         before, now = self.baseline.rankings(query_id)[0], self.now.rankings(query_id)[0]
         return (now, now) if before == now else (tuple(before), tuple(now))
 

@@ -122,7 +122,7 @@ class GoldenSet:
 
     @cached_property
     def is_weighted(self) -> bool:
-        """Whether any query has another weight than 1; if none, a mean takes a third of the time."""
+        """Whether any query has another weight than 1: a mean without weights takes a third of the time."""
         return any(query.weight != 1 for query in self.queries.values())
 
     @cached_property
